@@ -1,0 +1,25 @@
+//! The memory service: what it means to remember, recall, change and forget.
+//!
+//! This crate holds the rules and knows no HTTP, no SQL, no Leptos and no MCP. It opens with
+//! [`MemoryService`], whose methods each take a [`Ctx`] first: who asks, through what, with which
+//! grants. What the service needs of the outside it names as traits in [`ports`]; the composition
+//! root of the server chooses the implementations.
+//!
+//! To add an operation on memories: give its request and answer a type in `polymnemo-types`, write
+//! the method in a file of its own under `service/`, extend the [`ports::Store`] trait where SQL is
+//! needed, and only then open a door to it (an MCP tool, a server function) of a few lines.
+
+pub mod analyze;
+pub mod chunk;
+mod ctx;
+mod error;
+pub mod ports;
+pub mod rank;
+mod service;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod when;
+
+pub use ctx::{Ctx, Door, Grants, Identity, NamespaceGrant, User, UserDefaults};
+pub use error::{Error, Result};
+pub use service::MemoryService;

@@ -1,0 +1,412 @@
+//! What the service needs of the outside: an embedder, a store and a clock.
+
+use std::ops::Range;
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use polymnemo_types::{EmbedderStatus, Kind, Memory, MemoryId, NamespaceSummary, Page, Revision};
+
+use crate::{Ctx, Identity, Result, User, UserDefaults};
+
+/// An embedding model, and what the ranking has to know of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// Names the exact weights: vectors of different ids are never compared.
+    pub id: String,
+    /// The length of its vectors.
+    pub dimension: u32,
+    /// The most tokens of a text that it reads, prefix and special tokens included.
+    pub max_tokens: u32,
+    /// How to read its cosines.
+    pub calibration: Calibration,
+}
+
+/// How to read a model's cosine similarities, which differ widely between models.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calibration {
+    /// Below this, query and passage have nothing to do with each other.
+    pub floor: f32,
+    /// The cosine that counts as 0 in the blend.
+    pub low: f32,
+    /// The cosine that counts as 1 in the blend.
+    pub high: f32,
+    /// From this on, two passages say nearly the same.
+    pub similar: f32,
+}
+
+/// Turns texts into vectors. Vectors have Euclidean length 1.
+#[async_trait]
+pub trait Embedder: Send + Sync {
+    /// The model. Known at once, also while the model is still being loaded.
+    fn model(&self) -> &Model;
+
+    /// How the model is doing.
+    fn status(&self) -> EmbedderStatus;
+
+    /// Waits until the model is loaded.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Model`] where it could not be loaded.
+    async fn ready(&self) -> Result<()>;
+
+    /// Embeds what someone looks for.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Model`] where the model does not work.
+    async fn embed_query(&self, text: &str) -> Result<Vec<f32>>;
+
+    /// Embeds passages, one vector for each text, in the given order. A passage must fit the
+    /// model ([`Model::max_tokens`]); the chunker sees to that.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Model`] where the model does not work.
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>>;
+
+    /// The model's own tokens of a text, as byte ranges in ascending order, without special tokens.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Model`] where the tokenizer does not work.
+    async fn tokens(&self, text: &str) -> Result<Vec<Range<usize>>>;
+}
+
+/// Tells the time; a test may have its own.
+pub trait Clock: Send + Sync {
+    /// The time now.
+    fn now(&self) -> Timestamp;
+}
+
+/// The system's clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+}
+
+/// SHA-256 of a memory's text, by which a repeated text is recognised.
+pub type ContentHash = [u8; 32];
+
+/// One searchable piece of a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewChunk {
+    /// Its place in the memory's text, in bytes of UTF-8.
+    pub range: Range<usize>,
+    /// The terms under which keyword search finds it, each with its number of occurrences.
+    pub terms: Vec<(String, u16)>,
+    /// The number of terms, repetitions counted: the document length of BM25.
+    pub length: u32,
+    /// Its vector; `None` where it will be embedded in the background.
+    pub vector: Option<Vec<f32>>,
+}
+
+/// What a memory is, apart from its id and history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryState {
+    /// The namespace.
+    pub namespace: String,
+    /// The text.
+    pub content: String,
+    /// Its SHA-256.
+    pub hash: ContentHash,
+    /// The labels.
+    pub tags: Vec<String>,
+    /// Where it comes from.
+    pub source: Option<String>,
+    /// The time it speaks of.
+    pub occurred_at: Timestamp,
+}
+
+/// A memory to be stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewMemory {
+    /// Its id.
+    pub id: MemoryId,
+    /// What it is.
+    pub kind: Kind,
+    /// What it says.
+    pub state: MemoryState,
+    /// The time of the request.
+    pub created_at: Timestamp,
+    /// The memories that it corrects.
+    pub supersedes: Vec<MemoryId>,
+    /// The caller's key for this request.
+    pub idempotency_key: Option<String>,
+    /// The model that made the vectors of the chunks.
+    pub model: Model,
+    /// Its pieces, in the order of the text, covering all of it.
+    pub chunks: Vec<NewChunk>,
+}
+
+/// A memory that answers a request to remember without storing anything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Duplicate {
+    /// Its id.
+    pub id: MemoryId,
+    /// Its namespace.
+    pub namespace: String,
+    /// Its revision.
+    pub revision: u32,
+    /// False where the idempotency key is the same, but the text was another one.
+    pub same_content: bool,
+}
+
+/// What became of a memory to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is stored.
+    New,
+    /// There was one like it.
+    Existing(Duplicate),
+    /// One of the memories it corrects does not exist; nothing was stored.
+    NoSuch(MemoryId),
+}
+
+/// A memory with its text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredMemory {
+    /// What a list shows of it.
+    pub memory: Memory,
+    /// All of its text.
+    pub content: String,
+}
+
+/// A change to a memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryChange {
+    /// The memory.
+    pub id: MemoryId,
+    /// The revision that the change builds on.
+    pub from_revision: u32,
+    /// What it says afterwards.
+    pub state: MemoryState,
+    /// The time of the request.
+    pub at: Timestamp,
+    /// The model that made the vectors of the chunks.
+    pub model: Model,
+    /// Its new pieces.
+    pub chunks: Vec<NewChunk>,
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// It is done; the new revision.
+    Done(u32),
+    /// The memory has another revision by now; nothing was written.
+    Conflict(u32),
+    /// There is no such memory of this user.
+    NotFound,
+    /// The user has another memory with this text in this namespace; nothing was written.
+    SameAs(MemoryId),
+}
+
+/// Which memories a list or a search is about. All conditions hold at once.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    /// The namespace's name.
+    pub namespace: Option<String>,
+    /// Labels that a memory must have, all of them.
+    pub tags: Vec<String>,
+    /// The kind.
+    pub kind: Option<Kind>,
+    /// The source.
+    pub source: Option<String>,
+    /// The earliest time, inclusive.
+    pub after: Option<Timestamp>,
+    /// The latest time, exclusive.
+    pub before: Option<Timestamp>,
+    /// Also memories that others correct.
+    pub include_superseded: bool,
+}
+
+/// A place in a list that is sorted by (time, id), both descending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The time of the last record before this place.
+    pub at: Timestamp,
+    /// The id of that record.
+    pub id: MemoryId,
+}
+
+/// What to search for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// Where.
+    pub filter: Filter,
+    /// The terms to search by keyword, without repetitions.
+    pub terms: Vec<String>,
+    /// The vector to search by meaning.
+    pub vector: Vec<f32>,
+    /// The model that made it.
+    pub model: Model,
+    /// How many of the best to take on either side.
+    pub depth: u32,
+    /// Always scan instead of using the index: what tests compare with.
+    pub exact: bool,
+}
+
+/// A passage that is a candidate for the answer, with both raw scores. Passages found on one
+/// side are scored on the other one too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// The passage, for [`Store::passages`].
+    pub chunk: i64,
+    /// Its memory.
+    pub memory: MemoryId,
+    /// The namespace of that memory, to tell neighbours.
+    pub namespace: i64,
+    /// The source of that memory.
+    pub source: Option<String>,
+    /// The time that memory speaks of.
+    pub occurred_at: Timestamp,
+    /// Cosine similarity; `None` where the passage is not embedded yet.
+    pub cosine: Option<f32>,
+    /// BM25 score.
+    pub bm25: f32,
+    /// The terms it holds, as places in [`Search::terms`].
+    pub matched: Vec<u16>,
+}
+
+/// The outcome of a search, before ranking.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Candidates {
+    /// The candidates, in no particular order, without repetitions.
+    pub passages: Vec<Candidate>,
+    /// For each term of the search its weight (inverse document frequency, over the passages that
+    /// the caller may read); 0 for a term that no passage holds.
+    pub weights: Vec<f32>,
+    /// Passages in scope that have no vector yet.
+    pub pending: u32,
+}
+
+/// The text of a candidate, and its memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Passage {
+    /// The passage.
+    pub chunk: i64,
+    /// Its memory.
+    pub memory: Memory,
+    /// Its text.
+    pub text: String,
+    /// Where it begins in the memory's text, in bytes of UTF-8.
+    pub offset: u64,
+}
+
+/// A passage of someone's memory close to a vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Neighbour {
+    /// Its memory.
+    pub memory: MemoryId,
+    /// Its text.
+    pub text: String,
+    /// Cosine similarity.
+    pub cosine: f32,
+}
+
+/// A passage without a vector.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingChunk {
+    /// The passage.
+    pub chunk: i64,
+    /// Its text.
+    pub text: String,
+    /// The labels of its memory.
+    pub tags: Vec<String>,
+    /// The source of its memory.
+    pub source: Option<String>,
+    /// The time its memory speaks of.
+    pub occurred_at: Timestamp,
+    /// The time zone of its owner, an IANA name.
+    pub time_zone: String,
+}
+
+/// The database. Each method is one transaction; what it reports as done is committed.
+///
+/// Every method that takes a [`Ctx`] sees and changes only what that user may, and only in the
+/// namespaces that the grant covers; a memory of someone else answers like one that never was.
+/// All of them fail with [`crate::Error::Unavailable`] when the database can't be reached.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// The engine and its version, for `ping`.
+    async fn describe(&self) -> Result<String>;
+
+    /// The user of an identity, made when seen for the first time.
+    async fn user(&self, identity: &Identity, defaults: &UserDefaults) -> Result<User>;
+
+    /// Makes the model known and its index ready. Called once before vectors of the model are stored.
+    async fn register_model(&self, model: &Model) -> Result<()>;
+
+    /// Marks the namespaces of these names as shared by the settings, and no others.
+    async fn set_shared_namespaces(&self, names: &[String]) -> Result<()>;
+
+    /// The namespaces that the caller may read, by name; at most `limit`, those that start with `prefix`.
+    async fn namespaces(&self, ctx: &Ctx, prefix: &str, limit: u32) -> Result<Vec<NamespaceSummary>>;
+
+    /// The memory that a request to remember would repeat.
+    async fn find_duplicate(
+        &self,
+        ctx: &Ctx,
+        namespace: &str,
+        hash: &ContentHash,
+        idempotency_key: Option<&str>,
+    ) -> Result<Option<Duplicate>>;
+
+    /// Stores a memory, its pieces and their index, or finds that it is there already.
+    async fn insert(&self, ctx: &Ctx, new: NewMemory) -> Result<Inserted>;
+
+    /// A memory with its text; also one in the trash when `trash` is set.
+    async fn memory(&self, ctx: &Ctx, id: MemoryId, trash: bool) -> Result<Option<StoredMemory>>;
+
+    /// A page of memories, the newest first; with `trash` those in the trash, the last forgotten first.
+    async fn list(
+        &self,
+        ctx: &Ctx,
+        filter: &Filter,
+        trash: bool,
+        after: Option<Place>,
+        limit: u32,
+    ) -> Result<(Page<Memory>, Option<Place>)>;
+
+    /// Changes a memory of the caller; the state before becomes a revision.
+    async fn change(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed>;
+
+    /// Puts memories of the caller into the trash and takes them out of the index: all of them, or
+    /// none when one does not exist (`Err` holds that one). Those in the trash already stay there.
+    async fn forget(
+        &self,
+        ctx: &Ctx,
+        ids: &[MemoryId],
+        at: Timestamp,
+    ) -> Result<std::result::Result<(), MemoryId>>;
+
+    /// Takes a memory out of the trash and indexes it again with the given pieces.
+    async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed>;
+
+    /// The earlier states of a memory of the caller, the latest first; at most `limit`, those below `before`.
+    async fn revisions(&self, ctx: &Ctx, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Revision>>;
+
+    /// The candidates for a recall.
+    async fn search(&self, ctx: &Ctx, search: &Search) -> Result<Candidates>;
+
+    /// The texts of candidates, in no particular order; those that vanished meanwhile are left out.
+    async fn passages(&self, ctx: &Ctx, chunks: &[i64]) -> Result<Vec<Passage>>;
+
+    /// The passages of the caller's own memories closest to a vector, one for each memory.
+    async fn nearest(&self, ctx: &Ctx, vector: &[f32], model: &Model, limit: u32) -> Result<Vec<Neighbour>>;
+
+    /// Passages of any user that lack a vector of this model, the oldest first. For the background only.
+    async fn pending(&self, model: &Model, limit: u32) -> Result<Vec<PendingChunk>>;
+
+    /// Stores vectors for passages; those that vanished meanwhile are left out. For the background only.
+    async fn embed(&self, model: &Model, vectors: Vec<(i64, Vec<f32>)>) -> Result<()>;
+
+    /// Deletes what was put into the trash before this time, for all users. For the background only.
+    /// Gives the number of memories deleted.
+    async fn empty_trash(&self, before: Timestamp) -> Result<u64>;
+}
