@@ -1,1 +1,48 @@
-//! Under construction.
+//! The database schema: one change a file, forward only.
+//!
+//! A change that old code can't live with comes in three releases: expand, backfill, contract.
+//! All pending migrations run in one transaction under an advisory lock (see `PgStore::migrate`),
+//! so a failed one leaves nothing behind; a statement that can't run inside a transaction
+//! (`create index concurrently`) therefore has no place here.
+
+use sea_orm_migration::{MigrationTrait, MigratorTrait, async_trait};
+
+mod m20261130_000001_users;
+mod m20261130_000002_memories;
+mod m20261130_000003_search_index;
+mod m20261130_000004_row_level_security;
+
+/// Knows all migrations, in order.
+#[derive(Debug)]
+pub struct Migrator;
+
+#[async_trait::async_trait]
+impl MigratorTrait for Migrator {
+    fn migrations() -> Vec<Box<dyn MigrationTrait>> {
+        vec![
+            Box::new(m20261130_000001_users::Migration),
+            Box::new(m20261130_000002_memories::Migration),
+            Box::new(m20261130_000003_search_index::Migration),
+            Box::new(m20261130_000004_row_level_security::Migration),
+        ]
+    }
+}
+
+/// Defines a migration that runs the given SQL; its name is that of its file.
+macro_rules! sql_migration {
+    ($sql:expr) => {
+        /// See the SQL of this file.
+        #[derive(sea_orm_migration::prelude::DeriveMigrationName)]
+        pub(crate) struct Migration;
+
+        #[sea_orm_migration::async_trait::async_trait]
+        impl sea_orm_migration::MigrationTrait for Migration {
+            async fn up(&self, manager: &sea_orm_migration::SchemaManager) -> Result<(), sea_orm_migration::DbErr> {
+                use sea_orm_migration::sea_orm::ConnectionTrait as _;
+                manager.get_connection().execute_unprepared($sql).await?;
+                Ok(())
+            }
+        }
+    };
+}
+pub(crate) use sql_migration;

@@ -34,7 +34,9 @@ pub enum Error {
         current: u32,
     },
     /// The text is too long.
-    #[error("The text is {given} bytes long, a memory may have {most}. Nothing was stored. Split it into several memories.")]
+    #[error(
+        "The text is {given} bytes long, a memory may have {most}. Nothing was stored. Split it into several memories."
+    )]
     TooLarge {
         /// The length given, in bytes of UTF-8.
         given: usize,

@@ -21,16 +21,20 @@ pub struct Model {
     pub calibration: Calibration,
 }
 
-/// How to read a model's cosine similarities, which differ widely between models.
+/// How to read a model's cosine similarities, which differ widely between models. Measured, see `rank`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// Below this, query and passage have nothing to do with each other.
-    pub floor: f32,
-    /// The cosine that counts as 0 in the blend.
+    /// The centred cosine that counts as 0 in the blend.
     pub low: f32,
-    /// The cosine that counts as 1 in the blend.
+    /// The centred cosine that counts as 1 in the blend.
     pub high: f32,
-    /// From this on, two passages say nearly the same.
+    /// How much evidence the best passage must show for a store of one passage to have an answer at all.
+    pub gate_base: f32,
+    /// How much more it must show for each factor of ten in passages: among more of them, chance finds better ones.
+    pub gate_slope: f32,
+    /// The most that is ever asked.
+    pub gate_most: f32,
+    /// The cosine from which on two passages say nearly the same.
     pub similar: f32,
 }
 
@@ -225,6 +229,18 @@ pub struct Filter {
     pub include_superseded: bool,
 }
 
+impl Filter {
+    /// Whether it asks for more than a namespace and for what is current.
+    #[must_use]
+    pub fn is_narrow(&self) -> bool {
+        !self.tags.is_empty()
+            || self.kind.is_some()
+            || self.source.is_some()
+            || self.after.is_some()
+            || self.before.is_some()
+    }
+}
+
 /// A place in a list that is sorted by (time, id), both descending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
@@ -245,32 +261,28 @@ pub struct Search {
     pub vector: Vec<f32>,
     /// The model that made it.
     pub model: Model,
-    /// How many of the best to take on either side.
+    /// How many of the best passages to take on either side.
     pub depth: u32,
     /// Always scan instead of using the index: what tests compare with.
     pub exact: bool,
 }
 
-/// A passage that is a candidate for the answer, with both raw scores. Passages found on one
-/// side are scored on the other one too.
+/// A passage that is a candidate for the answer. One found on one side is scored on the other one too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
     /// The passage, for [`Store::passages`].
     pub chunk: i64,
     /// Its memory.
     pub memory: MemoryId,
-    /// The namespace of that memory, to tell neighbours.
-    pub namespace: i64,
-    /// The source of that memory.
+    /// Where that memory comes from.
     pub source: Option<String>,
-    /// The time that memory speaks of.
-    pub occurred_at: Timestamp,
+    /// The number of the passage's terms, repetitions counted.
+    pub length: u32,
     /// Cosine similarity; `None` where the passage is not embedded yet.
     pub cosine: Option<f32>,
-    /// BM25 score.
-    pub bm25: f32,
-    /// The terms it holds, as places in [`Search::terms`].
-    pub matched: Vec<u16>,
+    /// The terms it holds, as places in [`Search::terms`], each with its share of the BM25 score
+    /// ([`crate::rank::impact`] times the term's weight).
+    pub matched: Vec<(u16, f32)>,
 }
 
 /// The outcome of a search, before ranking.
@@ -278,11 +290,21 @@ pub struct Candidate {
 pub struct Candidates {
     /// The candidates, in no particular order, without repetitions.
     pub passages: Vec<Candidate>,
-    /// For each term of the search its weight (inverse document frequency, over the passages that
-    /// the caller may read); 0 for a term that no passage holds.
+    /// For each term of the search its weight ([`crate::rank::term_weight`]), from the passages that the caller may read.
     pub weights: Vec<f32>,
-    /// Passages in scope that have no vector yet.
+    /// The number of passages in the namespaces searched.
+    pub scope: u64,
+    /// Those among them that have no vector yet.
     pub pending: u32,
+}
+
+/// Memories that were written next to each other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Neighbourhood {
+    /// Each is a row of memories, adjacent in time.
+    pub rows: Vec<Vec<MemoryId>>,
+    /// The first passage of each memory in the rows, once.
+    pub passages: Vec<Candidate>,
 }
 
 /// The text of a candidate, and its memory.
@@ -378,12 +400,7 @@ pub trait Store: Send + Sync {
 
     /// Puts memories of the caller into the trash and takes them out of the index: all of them, or
     /// none when one does not exist (`Err` holds that one). Those in the trash already stay there.
-    async fn forget(
-        &self,
-        ctx: &Ctx,
-        ids: &[MemoryId],
-        at: Timestamp,
-    ) -> Result<std::result::Result<(), MemoryId>>;
+    async fn forget(&self, ctx: &Ctx, ids: &[MemoryId], at: Timestamp) -> Result<std::result::Result<(), MemoryId>>;
 
     /// Takes a memory out of the trash and indexes it again with the given pieces.
     async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed>;
@@ -393,6 +410,16 @@ pub trait Store: Send + Sync {
 
     /// The candidates for a recall.
     async fn search(&self, ctx: &Ctx, search: &Search) -> Result<Candidates>;
+
+    /// For each of the memories the row of up to two that were written before it and after it: in the same namespace,
+    /// by the same client, matching the filter, and no more than an hour apart from each other. `weights` are those that the search gave.
+    async fn neighbourhood(
+        &self,
+        ctx: &Ctx,
+        search: &Search,
+        weights: &[f32],
+        memories: &[MemoryId],
+    ) -> Result<Neighbourhood>;
 
     /// The texts of candidates, in no particular order; those that vanished meanwhile are left out.
     async fn passages(&self, ctx: &Ctx, chunks: &[i64]) -> Result<Vec<Passage>>;

@@ -1,1 +1,289 @@
-//! Under construction.
+//! The store: PostgreSQL and pgvector behind the port that the memory service names.
+//!
+//! Each method is one transaction that begins by saying for whom it works, so that row-level
+//! security stands as a second wall behind the conditions in the queries ([`transaction`]).
+//! Nothing outlives a transaction on the connection, neither settings nor prepared statements, so
+//! any pooler may hand the next transaction to another connection.
+//!
+//! One file for each noun or verb; the two that matter most are [`index`], which keeps the search
+//! index true to the memories, and [`search`], which reads it.
+
+mod change;
+mod error;
+mod index;
+mod insert;
+mod memories;
+mod models;
+mod namespaces;
+mod pending;
+mod revisions;
+mod search;
+mod transaction;
+mod trash;
+mod users;
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, RwLock},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use polymnemo_memory::{
+    Ctx, Identity, Result, User, UserDefaults,
+    ports::{
+        Candidates, Changed, ContentHash, Duplicate, Filter, Inserted, MemoryChange, Model, Neighbour, Neighbourhood,
+        NewChunk, NewMemory, Passage, PendingChunk, Place, Search, Store, StoredMemory,
+    },
+};
+use polymnemo_migrations::Migrator;
+use polymnemo_types::{Memory, MemoryId, NamespaceSummary, Page, Revision};
+use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, TransactionTrait as _};
+use sea_orm_migration::MigratorTrait as _;
+
+use crate::{error::from_db, transaction::Scope};
+
+/// How the store works, apart from where the database is.
+#[derive(Debug, Clone)]
+pub struct PgOptions {
+    /// The most connections held at once.
+    pub max_connections: u32,
+    /// How long to wait for a connection.
+    pub connect_timeout: Duration,
+    /// Up to this many passages are scanned exactly; the approximate index serves greater collections.
+    pub exact_up_to: u32,
+}
+
+impl Default for PgOptions {
+    fn default() -> Self {
+        Self { max_connections: 16, connect_timeout: Duration::from_secs(10), exact_up_to: 3_000 }
+    }
+}
+
+/// The store on PostgreSQL. Cheap to clone.
+#[derive(Clone)]
+pub struct PgStore {
+    db: DatabaseConnection,
+    options: PgOptions,
+    /// The role that each transaction takes on, where the one we connect as would be exempt from row-level security.
+    role: Option<&'static str>,
+    /// The database's numbers for the models seen so far.
+    models: Arc<RwLock<HashMap<String, i16>>>,
+    /// The names of the namespaces that the settings share.
+    shared: Arc<RwLock<Vec<String>>>,
+}
+
+impl std::fmt::Debug for PgStore {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("PgStore").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// The role without rights of its own that row-level security holds for.
+const RESTRICTED_ROLE: &str = "polymnemo_app";
+
+/// Any number that no other program uses for its advisory locks in this database.
+const MIGRATION_LOCK: i64 = 0x706f_6c79_6d6e_656d;
+
+impl PgStore {
+    /// Connects, brings the schema up to date and looks after row-level security.
+    ///
+    /// # Errors
+    ///
+    /// [`polymnemo_memory::Error::Unavailable`] where the database can't be reached.
+    pub async fn connect(url: &str, options: PgOptions) -> Result<Self> {
+        let db = Self::open(url, &options).await?;
+        let mut store = Self { db, options, role: None, models: Arc::default(), shared: Arc::default() };
+        store.migrate().await?;
+        store.role = store.restricted_role().await?;
+        Ok(store)
+    }
+
+    async fn open(url: &str, options: &PgOptions) -> Result<DatabaseConnection> {
+        let mut connect = ConnectOptions::new(url);
+        connect
+            .max_connections(options.max_connections)
+            .min_connections(0)
+            .connect_timeout(options.connect_timeout)
+            .acquire_timeout(options.connect_timeout)
+            .test_before_acquire_if_idle_for(Duration::from_secs(1))
+            .sqlx_logging(false)
+            // Statements are thrown away at the end of each transaction, see `transaction`.
+            .map_sqlx_postgres_opts(|options| options.statement_cache_capacity(0));
+        Database::connect(connect).await.map_err(from_db)
+    }
+
+    /// Runs the pending migrations: all or none, one process at a time.
+    async fn migrate(&self) -> Result<()> {
+        let transaction = self.db.begin().await.map_err(from_db)?;
+        transaction
+            .execute_unprepared(&format!(
+                "deallocate all; select pg_advisory_xact_lock({MIGRATION_LOCK}); set local client_min_messages = warning"
+            ))
+            .await
+            .map_err(from_db)?;
+        Migrator::up(&transaction, None).await.map_err(from_db)?;
+        transaction.execute_unprepared("deallocate all").await.map_err(from_db)?;
+        transaction.commit().await.map_err(from_db)
+    }
+
+    /// Superusers and roles with `BYPASSRLS` pass through every policy, and managed databases often hand out such a
+    /// role. Then each transaction takes on a restricted one.
+    async fn restricted_role(&self) -> Result<Option<&'static str>> {
+        let transaction = self.begin(Scope::Background).await?;
+        let exempt: bool = transaction
+            .one("select rolsuper or rolbypassrls from pg_roles where rolname = current_user", vec![])
+            .await?
+            .map(|row| row.try_get_by(0))
+            .transpose()
+            .map_err(from_db)?
+            .unwrap_or_default();
+        transaction.commit().await?;
+        if !exempt {
+            return Ok(None);
+        }
+        let made = self
+            .db
+            .execute_unprepared(&format!(
+                "do $$ begin
+                    perform pg_advisory_xact_lock({MIGRATION_LOCK});
+                    if not exists (select from pg_roles where rolname = '{RESTRICTED_ROLE}') then
+                        create role {RESTRICTED_ROLE} nologin;
+                    end if;
+                    execute format('grant {RESTRICTED_ROLE} to %I', current_user);
+                    execute format('grant usage on schema %I to {RESTRICTED_ROLE}', current_schema());
+                    execute format('grant select, insert, update, delete on all tables in schema %I to {RESTRICTED_ROLE}',
+                        current_schema());
+                    execute format('grant usage on all sequences in schema %I to {RESTRICTED_ROLE}', current_schema());
+                end $$"
+            ))
+            .await;
+        match made {
+            Ok(_) => Ok(Some(RESTRICTED_ROLE)),
+            Err(error) => {
+                tracing::warn!(
+                    cause = %error,
+                    "the database role is exempt from row-level security and may not make the role {RESTRICTED_ROLE}; \
+                     users are kept apart by the queries alone. Connect as an ordinary role that owns the database."
+                );
+                Ok(None)
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Store for PgStore {
+    async fn describe(&self) -> Result<String> {
+        let transaction = self.begin(Scope::Background).await?;
+        let version: String = transaction
+            .one(
+                "select format('PostgreSQL %s, pgvector %s', current_setting('server_version'), \
+                 (select extversion from pg_extension where extname = 'vector'))",
+                vec![],
+            )
+            .await?
+            .map(|row| row.try_get_by(0))
+            .transpose()
+            .map_err(from_db)?
+            .unwrap_or_default();
+        transaction.commit().await?;
+        Ok(version)
+    }
+
+    async fn user(&self, identity: &Identity, defaults: &UserDefaults) -> Result<User> {
+        self.user_of(identity, defaults).await
+    }
+
+    async fn register_model(&self, model: &Model) -> Result<()> {
+        self.model_number(model).await.map(|_| ())
+    }
+
+    async fn set_shared_namespaces(&self, names: &[String]) -> Result<()> {
+        self.share_namespaces(names).await
+    }
+
+    async fn namespaces(&self, ctx: &Ctx, prefix: &str, limit: u32) -> Result<Vec<NamespaceSummary>> {
+        self.list_namespaces(ctx, prefix, limit).await
+    }
+
+    async fn find_duplicate(
+        &self,
+        ctx: &Ctx,
+        namespace: &str,
+        hash: &ContentHash,
+        idempotency_key: Option<&str>,
+    ) -> Result<Option<Duplicate>> {
+        self.duplicate_of(ctx, namespace, hash, idempotency_key).await
+    }
+
+    async fn insert(&self, ctx: &Ctx, new: NewMemory) -> Result<Inserted> {
+        self.insert_memory(ctx, new).await
+    }
+
+    async fn memory(&self, ctx: &Ctx, id: MemoryId, trash: bool) -> Result<Option<StoredMemory>> {
+        self.get_memory(ctx, id, trash).await
+    }
+
+    async fn list(
+        &self,
+        ctx: &Ctx,
+        filter: &Filter,
+        trash: bool,
+        after: Option<Place>,
+        limit: u32,
+    ) -> Result<(Page<Memory>, Option<Place>)> {
+        self.list_memories(ctx, filter, trash, after, limit).await
+    }
+
+    async fn change(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed> {
+        self.change_memory(ctx, change).await
+    }
+
+    async fn forget(&self, ctx: &Ctx, ids: &[MemoryId], at: Timestamp) -> Result<Result<(), MemoryId>> {
+        self.forget_memories(ctx, ids, at).await
+    }
+
+    async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed> {
+        self.restore_memory(ctx, id, model, chunks).await
+    }
+
+    async fn revisions(&self, ctx: &Ctx, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Revision>> {
+        self.list_revisions(ctx, id, before, limit).await
+    }
+
+    async fn search(&self, ctx: &Ctx, search: &Search) -> Result<Candidates> {
+        self.candidates(ctx, search).await
+    }
+
+    async fn neighbourhood(
+        &self,
+        ctx: &Ctx,
+        search: &Search,
+        weights: &[f32],
+        memories: &[MemoryId],
+    ) -> Result<Neighbourhood> {
+        self.neighbours(ctx, search, weights, memories).await
+    }
+
+    async fn passages(&self, ctx: &Ctx, chunks: &[i64]) -> Result<Vec<Passage>> {
+        self.passages_of(ctx, chunks).await
+    }
+
+    async fn nearest(&self, ctx: &Ctx, vector: &[f32], model: &Model, limit: u32) -> Result<Vec<Neighbour>> {
+        self.nearest_to(ctx, vector, model, limit).await
+    }
+
+    async fn pending(&self, model: &Model, limit: u32) -> Result<Vec<PendingChunk>> {
+        self.pending_chunks(model, limit).await
+    }
+
+    async fn embed(&self, model: &Model, vectors: Vec<(i64, Vec<f32>)>) -> Result<()> {
+        self.store_vectors(model, vectors).await
+    }
+
+    async fn empty_trash(&self, before: Timestamp) -> Result<u64> {
+        self.delete_forgotten(before).await
+    }
+}

@@ -1,0 +1,130 @@
+//! Making a memory searchable: its passages, their terms and their vectors.
+
+use jiff::{Timestamp, tz::TimeZone};
+
+use super::MemoryService;
+use crate::{
+    Ctx, Result, analyze, chunk,
+    ports::{MemoryState, NewChunk},
+};
+
+/// The most tokens of a passage. Models read more, but a short passage says one thing, which its vector then means.
+const PASSAGE_TOKENS: usize = 256;
+
+/// Room for the prefix that a model wants before a passage, and for its special tokens.
+const RESERVED_TOKENS: usize = 16;
+
+/// The longest heading, in characters; more labels than that are searched by keyword only.
+const HEADING_CHARS: usize = 160;
+
+/// How many passages are embedded before the caller is answered. A longer memory is found by keyword at once
+/// and by meaning a little later.
+const EMBEDDED_AT_ONCE: usize = 32;
+
+impl MemoryService {
+    /// The passages of a memory, the first of them embedded.
+    pub(super) async fn passages(&self, ctx: &Ctx, state: &MemoryState) -> Result<Vec<NewChunk>> {
+        self.embedder.ready().await?;
+        let zone = &ctx.user.time_zone;
+        let heading = heading(state.occurred_at, zone, &state.tags, state.source.as_deref());
+        let ranges = self.cut(&state.content, &heading).await?;
+        let heading_terms =
+            analyze::index_terms(&heading_words(state.occurred_at, zone, &state.tags, state.source.as_deref()));
+
+        // Analysing a megabyte takes a while, and the threads here serve everyone.
+        let content = state.content.clone();
+        let mut chunks = tokio::task::spawn_blocking(move || {
+            ranges
+                .into_iter()
+                .map(|range| {
+                    let text = content.get(range.clone()).unwrap_or_default();
+                    let (terms, length) = merge(analyze::index_terms(text), &heading_terms);
+                    NewChunk { range, terms, length, vector: None }
+                })
+                .collect::<Vec<_>>()
+        })
+        .await
+        .map_err(|error| crate::Error::Internal(error.into()))?;
+
+        let at_once: Vec<String> = chunks
+            .iter()
+            .take(EMBEDDED_AT_ONCE)
+            .map(|chunk| passage_text(&heading, state.content.get(chunk.range.clone()).unwrap_or_default()))
+            .collect();
+        let vectors = self.embedder.embed_passages(at_once).await?;
+        for (chunk, vector) in chunks.iter_mut().zip(vectors) {
+            chunk.vector = Some(vector);
+        }
+        Ok(chunks)
+    }
+
+    /// Cuts a text so that each piece fits the model together with the heading.
+    async fn cut(&self, content: &str, heading: &str) -> Result<Vec<std::ops::Range<usize>>> {
+        let tokens = self.embedder.tokens(content).await?;
+        let heading = self.embedder.tokens(heading).await?.len();
+        let most = (self.embedder.model().max_tokens as usize).saturating_sub(heading + RESERVED_TOKENS);
+        Ok(chunk::chunk(content, &tokens, PASSAGE_TOKENS.min(most)))
+    }
+
+    /// The vector of a query. One that is too long for the model is embedded in pieces.
+    pub(super) async fn query_vector(&self, query: &str) -> Result<Vec<f32>> {
+        self.embedder.ready().await?;
+        let ranges = self.cut(query, "").await?;
+        let mut sum: Vec<f32> = Vec::new();
+        for range in ranges {
+            let vector = self.embedder.embed_query(query.get(range).unwrap_or_default()).await?;
+            if sum.is_empty() {
+                sum = vector;
+            } else {
+                sum.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+            }
+        }
+        let norm = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+        if norm > 0.0 {
+            sum.iter_mut().for_each(|value| *value /= norm);
+        }
+        Ok(sum)
+    }
+}
+
+/// What stands before the text of a passage when it is embedded: its date, labels and source.
+pub(super) fn heading(at: Timestamp, zone: &TimeZone, tags: &[String], source: Option<&str>) -> String {
+    let date = at.to_zoned_datetime(zone.clone()).strftime("%-d %B %Y").to_string();
+    let mut heading = format!("[{date}]");
+    for part in tags.iter().map(String::as_str).chain(source) {
+        if heading.chars().count() + part.chars().count() > HEADING_CHARS {
+            break;
+        }
+        heading.push(' ');
+        heading.push_str(part);
+    }
+    heading
+}
+
+/// The text of a passage as it is embedded.
+pub(super) fn passage_text(heading: &str, text: &str) -> String {
+    format!("{heading}: {text}")
+}
+
+/// What the keyword index holds of a memory besides its text: its date in the ways people write it, labels, source.
+fn heading_words(at: Timestamp, zone: &TimeZone, tags: &[String], source: Option<&str>) -> String {
+    let date = at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %-d %B").to_string();
+    let mut words = date;
+    for part in tags.iter().map(String::as_str).chain(source) {
+        words.push('\n');
+        words.push_str(part);
+    }
+    words
+}
+
+/// The terms of a passage and of its heading together.
+fn merge(text: (Vec<(String, u16)>, u32), heading: &(Vec<(String, u16)>, u32)) -> (Vec<(String, u16)>, u32) {
+    let (mut terms, length) = text;
+    for (term, count) in &heading.0 {
+        match terms.iter_mut().find(|(other, _)| other == term) {
+            Some((_, sum)) => *sum = sum.saturating_add(*count),
+            None => terms.push((term.clone(), *count)),
+        }
+    }
+    (terms, length + heading.1)
+}

@@ -1,0 +1,59 @@
+//! The service: one file for each verb.
+
+mod background;
+mod cursor;
+mod forget;
+mod index;
+mod read;
+mod recall;
+mod remember;
+mod status;
+mod update;
+mod validate;
+
+use std::sync::Arc;
+
+use tokio::sync::{Notify, OnceCell};
+
+use crate::{
+    UserDefaults,
+    ports::{Clock, Embedder, Store},
+};
+
+/// The memory service. Cheap to clone; every door holds one.
+#[derive(Clone)]
+pub struct MemoryService {
+    store: Arc<dyn Store>,
+    embedder: Arc<dyn Embedder>,
+    clock: Arc<dyn Clock>,
+    defaults: Arc<UserDefaults>,
+    /// Told whenever passages were stored without a vector.
+    pending: Arc<Notify>,
+    /// The mean vector of [`crate::rank::BACKGROUND`].
+    background: Arc<OnceCell<Vec<f32>>>,
+}
+
+impl MemoryService {
+    /// A service over these parts; `defaults` is what a new user starts with.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn Store>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+        defaults: UserDefaults,
+    ) -> Self {
+        Self {
+            store,
+            embedder,
+            clock,
+            defaults: Arc::new(defaults),
+            pending: Arc::new(Notify::new()),
+            background: Arc::new(OnceCell::new()),
+        }
+    }
+
+    /// The time now, as exact as the database keeps it.
+    fn now(&self) -> jiff::Timestamp {
+        crate::when::to_microseconds(self.clock.now())
+    }
+}

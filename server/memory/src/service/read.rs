@@ -1,0 +1,116 @@
+use polymnemo_types::{
+    GetRequest, ListRequest, Memory, MemoryId, MemoryText, NamespaceSummary, Page, Revision, limits,
+};
+
+use super::{MemoryService, cursor, validate};
+use crate::{Ctx, Error, Result, ports::Filter, when};
+
+impl MemoryService {
+    /// A page of memories, the newest first. Stable while others write: what is stored meanwhile shows up on a
+    /// new first page, never in between.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a bad filter, limit or cursor; [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn list_memories(&self, ctx: &Ctx, request: ListRequest) -> Result<Page<Memory>> {
+        ctx.check_read()?;
+        let filter = filter(
+            ctx,
+            FilterRequest {
+                namespace: request.namespace.as_deref(),
+                tags: &request.tags,
+                kind: request.kind,
+                source: request.source.as_deref(),
+                after: request.after.as_deref(),
+                before: request.before.as_deref(),
+                include_superseded: request.include_superseded || request.trash,
+            },
+        )?;
+        let limit = validate::limit(request.limit)?;
+        let place = request.cursor.as_deref().map(cursor::to_place).transpose()?;
+        let (mut page, next) = self.store.list(ctx, &filter, request.trash, place, limit).await?;
+        page.next_cursor = next.map(cursor::from_place);
+        Ok(page)
+    }
+
+    /// One memory with its text, or with a part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn get_memory(&self, ctx: &Ctx, request: GetRequest) -> Result<MemoryText> {
+        ctx.check_read()?;
+        let stored = self.store.memory(ctx, request.id, false).await?.ok_or(Error::NotFound(request.id))?;
+        let content = stored.content;
+        let place = |byte: u64| content.floor_char_boundary(usize::try_from(byte).unwrap_or(usize::MAX));
+        let most = request.max_bytes.unwrap_or(limits::TEXT_BYTES as u64).max(4);
+        let start = place(request.offset);
+        let end = place((start as u64).saturating_add(most));
+        Ok(MemoryText {
+            memory: stored.memory,
+            offset: start as u64,
+            next_offset: (end < content.len()).then_some(end as u64),
+            content: content.get(start..end).unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// The earlier states of a memory of the caller, the latest first; those below `before`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Invalid`] for a bad limit, [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn revisions(
+        &self,
+        ctx: &Ctx,
+        id: MemoryId,
+        before: Option<u32>,
+        limit: Option<u32>,
+    ) -> Result<Vec<Revision>> {
+        ctx.check_read()?;
+        let limit = validate::limit(limit)?;
+        self.own_memory(ctx, id).await?;
+        self.store.revisions(ctx, id, before, limit).await
+    }
+
+    /// The namespaces that the caller may read, by name; those that begin with `prefix`, at most `limit`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn namespaces(&self, ctx: &Ctx, prefix: &str, limit: u32) -> Result<Vec<NamespaceSummary>> {
+        ctx.check_read()?;
+        self.store.namespaces(ctx, prefix, limit).await
+    }
+}
+
+/// The conditions of a list or a recall, as they come in.
+pub(super) struct FilterRequest<'a> {
+    pub(super) namespace: Option<&'a str>,
+    pub(super) tags: &'a [String],
+    pub(super) kind: Option<polymnemo_types::Kind>,
+    pub(super) source: Option<&'a str>,
+    pub(super) after: Option<&'a str>,
+    pub(super) before: Option<&'a str>,
+    pub(super) include_superseded: bool,
+}
+
+/// The conditions of a list or a recall, checked.
+pub(super) fn filter(ctx: &Ctx, request: FilterRequest<'_>) -> Result<Filter> {
+    let zone = &ctx.user.time_zone;
+    let after = request.after.map(|text| when::parse("after", text, zone)).transpose()?;
+    let before = request.before.map(|text| when::parse("before", text, zone)).transpose()?;
+    if let (Some(after), Some(before)) = (after, before)
+        && after >= before
+    {
+        return Err(Error::Invalid("`after` must be earlier than `before`: nothing can lie in between.".into()));
+    }
+    Ok(Filter {
+        namespace: request.namespace.map(validate::namespace).transpose()?,
+        tags: validate::tags(request.tags)?,
+        kind: request.kind,
+        source: validate::source(request.source)?,
+        after,
+        before,
+        include_superseded: request.include_superseded,
+    })
+}

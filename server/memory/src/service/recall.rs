@@ -1,0 +1,117 @@
+use polymnemo_types::{Hit, Recall, RecallRequest, Why, limits};
+
+use super::{
+    MemoryService, cursor,
+    read::{FilterRequest, filter},
+    validate,
+};
+use crate::{
+    Ctx, Result, analyze,
+    ports::{Passage, Search},
+    rank::{self, Ranked, Ranker},
+};
+
+/// How many passages either side of the search contributes. An answer can be paged as far as that goes.
+const DEPTH: u32 = 100;
+
+impl MemoryService {
+    /// Searches the store by meaning and by keyword at once; whole memories, each with its best passage.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Invalid`] for a bad query, filter, limit or cursor; [`crate::Error::Forbidden`],
+    /// [`crate::Error::Model`], [`crate::Error::Unavailable`].
+    pub async fn recall(&self, ctx: &Ctx, request: RecallRequest) -> Result<Recall> {
+        ctx.check_read()?;
+        let query = validate::query(&request.query)?;
+        let limit = validate::limit(request.limit)? as usize;
+        let filter = filter(
+            ctx,
+            FilterRequest {
+                namespace: request.namespace.as_deref(),
+                tags: &request.tags,
+                kind: request.kind,
+                source: request.source.as_deref(),
+                after: request.after.as_deref(),
+                before: request.before.as_deref(),
+                include_superseded: request.include_superseded,
+            },
+        )?;
+        let scope = format!("{query}\n{filter:?}");
+        let offset = match request.cursor.as_deref() {
+            Some(cursor) => cursor::to_offset(cursor, &scope)?,
+            None => 0,
+        };
+
+        let search = Search {
+            filter,
+            terms: analyze::query_terms(&query),
+            vector: self.query_vector(&query).await?,
+            model: self.embedder.model().clone(),
+            depth: DEPTH,
+            exact: false,
+        };
+        let background = self.background().await?;
+        let candidates = self.store.search(ctx, &search).await?;
+        let (pending, weights) = (candidates.pending, candidates.weights.clone());
+        let ranker = Ranker::new(candidates, &search.terms, &search.vector, background, search.model.calibration);
+        let neighbourhood = self.store.neighbourhood(ctx, &search, &weights, &ranker.anchors()).await?;
+        let ranking = ranker.finish(neighbourhood);
+
+        let page: Vec<&Ranked> = ranking.memories.iter().skip(offset).take(limit).collect();
+        let chunks: Vec<i64> = page.iter().map(|ranked| ranked.chunk).collect();
+        let mut passages = self.store.passages(ctx, &chunks).await?;
+        let budget = limits::PASSAGE_BYTES.min(limits::RECALL_BYTES / page.len().max(1));
+        let hits = page
+            .iter()
+            .filter_map(|ranked| {
+                // A memory that was forgotten since the search has no passage any more.
+                let place = passages.iter().position(|passage| passage.chunk == ranked.chunk)?;
+                Some(hit(passages.swap_remove(place), ranked, &search.terms, budget))
+            })
+            .collect();
+        let next = offset + page.len();
+        Ok(Recall {
+            hits,
+            below_threshold: ranking.below_threshold,
+            pending,
+            next_cursor: (next < ranking.memories.len()).then(|| cursor::from_offset(next, &scope)),
+        })
+    }
+}
+
+impl MemoryService {
+    /// What any text has in common with any other, to this model. Embedded once, at the latest by the first recall.
+    pub(super) async fn background(&self) -> Result<&[f32]> {
+        let vector = self
+            .background
+            .get_or_try_init(async || {
+                self.embedder.ready().await?;
+                let texts: Vec<String> = rank::BACKGROUND.lines().map(str::to_owned).collect();
+                let count = texts.len().max(1) as f32;
+                let mut mean = vec![0.0; self.embedder.model().dimension as usize];
+                for vector in self.embedder.embed_passages(texts).await? {
+                    mean.iter_mut().zip(vector).for_each(|(mean, value)| *mean += value / count);
+                }
+                Ok::<_, crate::Error>(mean)
+            })
+            .await?;
+        Ok(vector)
+    }
+}
+
+fn hit(passage: Passage, ranked: &Ranked, terms: &[String], budget: usize) -> Hit {
+    let text = passage.text.get(..passage.text.floor_char_boundary(budget)).unwrap_or_default();
+    Hit {
+        truncated: (text.len() as u64) < passage.memory.bytes,
+        passage: text.to_owned(),
+        offset: passage.offset,
+        memory: passage.memory,
+        score: ranked.score,
+        why: Why {
+            similarity: ranked.cosine,
+            keyword: ranked.bm25,
+            matched: ranked.matched.iter().filter_map(|&term| terms.get(usize::from(term)).cloned()).collect(),
+        },
+    }
+}

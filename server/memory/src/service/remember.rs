@@ -1,0 +1,128 @@
+use polymnemo_types::{IndexState, Kind, MemoryId, RememberRequest, RememberStatus, Remembered, SimilarMemory, limits};
+use uuid::Uuid;
+
+use super::{MemoryService, validate};
+use crate::{
+    Ctx, Error, Result,
+    ports::{Duplicate, Inserted, MemoryState, NewChunk, NewMemory},
+    when,
+};
+
+/// The most similar memories named in an answer.
+const SIMILAR: usize = 5;
+
+impl MemoryService {
+    /// Keeps a text. It is on disk when this returns.
+    ///
+    /// The same text in the same namespace is one memory, however often and from however many
+    /// sides it comes; nothing is superseded by similarity alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`], [`Error::TooLarge`], [`Error::Forbidden`]; [`Error::NotFound`] for a memory to
+    /// supersede that is not the caller's; [`Error::Model`], [`Error::Unavailable`]. Nothing is stored then.
+    pub async fn remember(&self, ctx: &Ctx, request: RememberRequest) -> Result<Remembered> {
+        let content = validate::content(&request.content)?;
+        let namespace = validate::namespace(request.namespace.as_deref().unwrap_or(&ctx.user.default_namespace))?;
+        ctx.check_write(&namespace)?;
+        let now = self.now();
+        let idempotency_key = validate::idempotency_key(request.idempotency_key.as_deref())?;
+        let state = MemoryState {
+            hash: validate::hash(&content),
+            tags: validate::tags(&request.tags)?,
+            source: validate::source(request.source.as_deref())?,
+            occurred_at: match request.occurred_at.as_deref() {
+                Some(text) => when::parse("occurred_at", text, &ctx.user.time_zone)?,
+                None => now,
+            },
+            namespace,
+            content,
+        };
+        if request.supersedes.len() > limits::IDS {
+            return Err(Error::Invalid(format!("`supersedes` holds at most {} ids.", limits::IDS)));
+        }
+
+        // Embedding is the expensive part, so what is known already is answered before.
+        let known = self.store.find_duplicate(ctx, &state.namespace, &state.hash, idempotency_key.as_deref()).await?;
+        if let Some(duplicate) = known {
+            return already_stored(duplicate);
+        }
+
+        let chunks = self.passages(ctx, &state).await?;
+        let index = index_state(&chunks);
+        let first_vector = chunks.first().and_then(|chunk| chunk.vector.clone());
+        let namespace = state.namespace.clone();
+        let id = MemoryId(Uuid::now_v7());
+        let new = NewMemory {
+            id,
+            kind: Kind::Memory,
+            state,
+            created_at: now,
+            supersedes: request.supersedes,
+            idempotency_key,
+            model: self.embedder.model().clone(),
+            chunks,
+        };
+        let superseded = new.supersedes.clone();
+        match self.store.insert(ctx, new).await? {
+            Inserted::New => {}
+            Inserted::Existing(duplicate) => return already_stored(duplicate),
+            Inserted::NoSuch(id) => return Err(Error::NotFound(id)),
+        }
+        if index == IndexState::Pending {
+            self.pending.notify_one();
+        }
+        let similar_to = match first_vector {
+            Some(vector) if ctx.grants.read => self.similar(ctx, &vector, id, &superseded).await,
+            _ => Vec::new(),
+        };
+        Ok(Remembered { id, status: RememberStatus::Stored, namespace, revision: 1, index, similar_to })
+    }
+
+    /// Memories that say nearly the same as a new one. The new one is stored already, so a failure here is
+    /// told to the log, not to the caller.
+    async fn similar(&self, ctx: &Ctx, vector: &[f32], id: MemoryId, superseded: &[MemoryId]) -> Vec<SimilarMemory> {
+        let model = self.embedder.model();
+        let most = u32::try_from(SIMILAR + 1 + superseded.len()).unwrap_or(u32::MAX);
+        match self.store.nearest(ctx, vector, model, most).await {
+            Ok(neighbours) => neighbours
+                .into_iter()
+                .filter(|neighbour| neighbour.cosine >= model.calibration.similar)
+                .filter(|neighbour| neighbour.memory != id && !superseded.contains(&neighbour.memory))
+                .take(SIMILAR)
+                .map(|neighbour| SimilarMemory {
+                    id: neighbour.memory,
+                    preview: neighbour.text.chars().take(limits::PREVIEW_CHARS).collect(),
+                    similarity: neighbour.cosine,
+                })
+                .collect(),
+            Err(error) => {
+                tracing::warn!(%error, "similar memories could not be looked up");
+                Vec::new()
+            }
+        }
+    }
+}
+
+fn already_stored(duplicate: Duplicate) -> Result<Remembered> {
+    if !duplicate.same_content {
+        return Err(Error::Invalid(format!(
+            "`idempotency_key` was used before for another text, the memory {}. Nothing was stored. \
+             Use a new key for a new text.",
+            duplicate.id
+        )));
+    }
+    Ok(Remembered {
+        id: duplicate.id,
+        status: RememberStatus::AlreadyStored,
+        namespace: duplicate.namespace,
+        revision: duplicate.revision,
+        index: IndexState::Complete,
+        similar_to: Vec::new(),
+    })
+}
+
+/// Whether all passages have their vector.
+pub(super) fn index_state(chunks: &[NewChunk]) -> IndexState {
+    if chunks.iter().all(|chunk| chunk.vector.is_some()) { IndexState::Complete } else { IndexState::Pending }
+}

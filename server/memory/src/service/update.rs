@@ -1,0 +1,127 @@
+use polymnemo_types::{MemoryId, UpdateRequest, Updated};
+
+use super::{MemoryService, remember::index_state, validate};
+use crate::{
+    Ctx, Error, Result,
+    ports::{Changed, MemoryChange, MemoryState, StoredMemory},
+    when,
+};
+
+/// How often a change that names no expected revision is tried again when others change the memory at the same time.
+const ATTEMPTS: usize = 8;
+
+impl MemoryService {
+    /// Changes a memory: text, labels, source, namespace or time. The state before is kept as a revision, and
+    /// the whole memory is indexed anew.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] where `expected_revision` is given and no longer true; [`Error::NotFound`];
+    /// [`Error::Invalid`] also where another memory in that namespace has this text; and those of
+    /// [`MemoryService::remember`]. Nothing is changed then.
+    pub async fn update(&self, ctx: &Ctx, request: UpdateRequest) -> Result<Updated> {
+        for _ in 0..ATTEMPTS {
+            if let Some(updated) = self.try_update(ctx, &request).await? {
+                return Ok(updated);
+            }
+        }
+        Err(Error::Invalid(format!(
+            "The memory {} is being changed by others at the same time. Nothing was written; try again.",
+            request.id
+        )))
+    }
+
+    /// Nothing where the memory changed in between and the caller did not say which revision they expect.
+    async fn try_update(&self, ctx: &Ctx, request: &UpdateRequest) -> Result<Option<Updated>> {
+        let id = request.id;
+        let StoredMemory { memory, content } = self.own_memory(ctx, id).await?;
+        if let Some(expected) = request.expected_revision.filter(|&expected| expected != memory.revision) {
+            return Err(Error::Conflict { expected, current: memory.revision });
+        }
+        ctx.check_write(&memory.namespace)?;
+        let new_content = match request.content.as_deref() {
+            Some(text) => validate::content(text)?,
+            None => content.clone(),
+        };
+        let state = MemoryState {
+            namespace: match request.namespace.as_deref() {
+                Some(name) => validate::namespace(name)?,
+                None => memory.namespace.clone(),
+            },
+            hash: validate::hash(&new_content),
+            content: new_content,
+            tags: match &request.tags {
+                Some(tags) => validate::tags(tags)?,
+                None => memory.tags.clone(),
+            },
+            source: match request.source.as_deref() {
+                Some(source) => validate::source(Some(source))?,
+                None => memory.source.clone(),
+            },
+            occurred_at: match request.occurred_at.as_deref() {
+                Some(text) => when::parse("occurred_at", text, &ctx.user.time_zone)?,
+                None => memory.occurred_at,
+            },
+        };
+        ctx.check_write(&state.namespace)?;
+        let same = state.content == content
+            && state.tags == memory.tags
+            && state.source == memory.source
+            && state.namespace == memory.namespace
+            && state.occurred_at == memory.occurred_at;
+        if same {
+            return Ok(Some(Updated {
+                id,
+                namespace: memory.namespace,
+                revision: memory.revision,
+                changed: false,
+                index: polymnemo_types::IndexState::Complete,
+            }));
+        }
+
+        let chunks = self.passages(ctx, &state).await?;
+        let index = index_state(&chunks);
+        let namespace = state.namespace.clone();
+        let change = MemoryChange {
+            id,
+            from_revision: memory.revision,
+            state,
+            at: self.now(),
+            model: self.embedder.model().clone(),
+            chunks,
+        };
+        let revision = match self.store.change(ctx, change).await? {
+            Changed::Done(revision) => revision,
+            Changed::NotFound => return Err(Error::NotFound(id)),
+            Changed::SameAs(other) => return Err(same_as(other)),
+            Changed::Conflict(current) => match request.expected_revision {
+                Some(expected) => return Err(Error::Conflict { expected, current }),
+                None => return Ok(None),
+            },
+        };
+        if index == polymnemo_types::IndexState::Pending {
+            self.pending.notify_one();
+        }
+        Ok(Some(Updated { id, namespace, revision, changed: true, index }))
+    }
+
+    /// A memory that the caller may change: their own, and not in the trash.
+    pub(super) async fn own_memory(&self, ctx: &Ctx, id: MemoryId) -> Result<StoredMemory> {
+        match self.store.memory(ctx, id, false).await? {
+            Some(stored) if stored.memory.own => Ok(stored),
+            Some(_) => Err(Error::Forbidden(format!(
+                "The memory {id} was shared by someone else; only its author can change it. \
+                 To correct it for yourself, remember the right text in a namespace of your own."
+            ))),
+            None => Err(Error::NotFound(id)),
+        }
+    }
+}
+
+/// The refusal to let two memories of one namespace say the same.
+pub(super) fn same_as(other: MemoryId) -> Error {
+    Error::Invalid(format!(
+        "The memory {other} has exactly this text in this namespace already. Nothing was changed. \
+         Forget one of the two instead."
+    ))
+}

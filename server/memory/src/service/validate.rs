@@ -1,0 +1,147 @@
+//! What a request must be before anything is done with it. Every message names the field and its bounds.
+
+use polymnemo_types::limits;
+use sha2::{Digest as _, Sha256};
+
+use crate::{Error, Result, ports::ContentHash};
+
+/// A memory's text. PostgreSQL can't hold NUL characters, so they become U+FFFD, the replacement character.
+pub(super) fn content(text: &str) -> Result<String> {
+    if text.trim().is_empty() {
+        return Err(Error::Invalid("`content` is empty. Give the text to remember.".into()));
+    }
+    if text.len() > limits::CONTENT_BYTES {
+        return Err(Error::TooLarge { given: text.len(), most: limits::CONTENT_BYTES });
+    }
+    Ok(without_nul(text))
+}
+
+/// By what a repeated text is recognised.
+pub(super) fn hash(content: &str) -> ContentHash {
+    Sha256::digest(content.as_bytes()).into()
+}
+
+/// Labels: trimmed, in lower case, without repetitions, in the order given.
+pub(super) fn tags(tags: &[String]) -> Result<Vec<String>> {
+    let mut clean: Vec<String> = Vec::with_capacity(tags.len());
+    for tag in tags {
+        let tag = without_nul(tag.trim()).to_lowercase();
+        if tag.is_empty() || tag.chars().count() > limits::TAG_CHARS || tag.chars().any(char::is_control) {
+            return Err(Error::Invalid(format!(
+                "`tags`: a tag has 1 to {} characters and no line breaks.",
+                limits::TAG_CHARS
+            )));
+        }
+        if !clean.contains(&tag) {
+            clean.push(tag);
+        }
+    }
+    if clean.len() > limits::TAGS {
+        return Err(Error::Invalid(format!("`tags`: at most {} tags, you gave {}.", limits::TAGS, clean.len())));
+    }
+    Ok(clean)
+}
+
+/// The name of a namespace.
+pub(super) fn namespace(name: &str) -> Result<String> {
+    let name = name.trim();
+    let allowed = |character: char| character.is_alphanumeric() || " -_.:/@+".contains(character);
+    if name.is_empty() || name.chars().count() > limits::NAMESPACE_CHARS || !name.chars().all(allowed) {
+        return Err(Error::Invalid(format!(
+            "`namespace`: a name has 1 to {} letters, digits, spaces or the characters - _ . : / @ +.",
+            limits::NAMESPACE_CHARS
+        )));
+    }
+    Ok(name.to_owned())
+}
+
+/// Where a memory comes from; nothing when empty.
+pub(super) fn source(source: Option<&str>) -> Result<Option<String>> {
+    short_text("source", source, limits::SOURCE_CHARS)
+}
+
+/// The caller's key for a request.
+pub(super) fn idempotency_key(key: Option<&str>) -> Result<Option<String>> {
+    short_text("idempotency_key", key, limits::IDEMPOTENCY_KEY_CHARS)
+}
+
+fn short_text(field: &str, text: Option<&str>, most: usize) -> Result<Option<String>> {
+    let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
+    if text.chars().count() > most || text.chars().any(|character| character.is_control() && character != '\0') {
+        return Err(Error::Invalid(format!("`{field}` has at most {most} characters and no line breaks.")));
+    }
+    Ok(Some(without_nul(text)))
+}
+
+/// What to look for.
+pub(super) fn query(text: &str) -> Result<String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Error::Invalid(
+            "`query` is empty. Say in a few words what to look for, or use list_memories to see the newest.".into(),
+        ));
+    }
+    if text.chars().count() > limits::QUERY_CHARS {
+        return Err(Error::Invalid(format!(
+            "`query` has at most {} characters. Ask for the point in a sentence or two.",
+            limits::QUERY_CHARS
+        )));
+    }
+    Ok(without_nul(text))
+}
+
+/// The number of records on a page.
+pub(super) fn limit(limit: Option<u32>) -> Result<u32> {
+    match limit {
+        None => Ok(limits::PAGE_DEFAULT),
+        Some(limit @ 1..=limits::PAGE_MAX) => Ok(limit),
+        Some(limit) => Err(Error::Invalid(format!(
+            "`limit` must be from 1 to {}, you gave {limit}. Use next_cursor for further pages.",
+            limits::PAGE_MAX
+        ))),
+    }
+}
+
+fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{FFFD}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_folded_and_not_repeated() {
+        let given = ["Rust ", "rust", "工作"].map(str::to_owned);
+        assert_eq!(tags(&given).expect("valid"), ["rust", "工作"]);
+    }
+
+    #[test]
+    fn nul_characters_are_replaced() {
+        assert_eq!(content("a\0b").expect("valid"), "a\u{FFFD}b");
+    }
+
+    #[test]
+    fn the_longest_text_is_a_mebibyte() {
+        assert!(content(&"x".repeat(limits::CONTENT_BYTES)).is_ok());
+        let error = content(&"x".repeat(limits::CONTENT_BYTES + 1)).expect_err("too long");
+        assert!(error.to_string().contains("1048576"), "{error}");
+    }
+
+    #[test]
+    fn a_limit_out_of_range_names_the_range() {
+        assert_eq!(limit(None).expect("the default"), 10);
+        for wrong in [0, 51, u32::MAX] {
+            assert!(limit(Some(wrong)).expect_err("out of range").to_string().contains("1 to 50"));
+        }
+    }
+
+    #[test]
+    fn names_of_namespaces_are_bounded() {
+        assert_eq!(namespace(" work/2026 ").expect("valid"), "work/2026");
+        assert_eq!(namespace("工作").expect("valid"), "工作");
+        for wrong in ["", "  ", "a\nb", "<b>", &"x".repeat(65)] {
+            namespace(wrong).expect_err(wrong);
+        }
+    }
+}

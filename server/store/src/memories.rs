@@ -1,0 +1,196 @@
+use jiff::Timestamp;
+use polymnemo_memory::{
+    Ctx, Error, Result,
+    ports::{Filter, Place, StoredMemory},
+};
+use polymnemo_types::{Kind, Memory, MemoryId, Page, limits};
+use sea_orm::{QueryResult, Value};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+use crate::{
+    PgStore,
+    transaction::{Scope, get, unsigned},
+};
+
+/// The columns that [`memory`] reads, from [`FROM_MEMORIES`].
+pub(crate) const MEMORY_COLUMNS: &str = "m.id, n.name as namespace, m.user_id = (select polymnemo_user_id()) as own,
+    u.name as author, m.kind, m.tags, m.source, m.client, m.occurred_at, m.created_at, m.updated_at, m.revision,
+    octet_length(m.content)::bigint as bytes, left(m.content, 200) as preview, m.supersedes, m.superseded_by, m.forgotten_at";
+
+/// Where the columns come from.
+pub(crate) const FROM_MEMORIES: &str =
+    "memories m join namespaces n on n.id = m.namespace_id join users u on u.id = m.user_id";
+
+/// Reads a row with [`MEMORY_COLUMNS`].
+pub(crate) fn memory(row: &QueryResult) -> Result<Memory> {
+    const { assert!(limits::PREVIEW_CHARS == 200, "the SQL above says so too") };
+    Ok(Memory {
+        id: MemoryId(get(row, "id")?),
+        namespace: get(row, "namespace")?,
+        own: get(row, "own")?,
+        author: get(row, "author")?,
+        kind: kind_from_sql(&get::<String>(row, "kind")?)?,
+        tags: get(row, "tags")?,
+        source: get(row, "source")?,
+        client: get(row, "client")?,
+        occurred_at: from_sql(get(row, "occurred_at")?)?,
+        created_at: from_sql(get(row, "created_at")?)?,
+        updated_at: from_sql(get(row, "updated_at")?)?,
+        revision: unsigned(get::<i32>(row, "revision")?)?,
+        bytes: unsigned(get::<i64>(row, "bytes")?)?,
+        preview: get(row, "preview")?,
+        supersedes: get::<Vec<Uuid>>(row, "supersedes")?.into_iter().map(MemoryId).collect(),
+        superseded_by: get::<Option<Uuid>>(row, "superseded_by")?.map(MemoryId),
+        forgotten_at: get::<Option<OffsetDateTime>>(row, "forgotten_at")?.map(from_sql).transpose()?,
+    })
+}
+
+pub(crate) fn from_sql(time: OffsetDateTime) -> Result<Timestamp> {
+    Timestamp::from_nanosecond(time.unix_timestamp_nanos())
+        .map_err(|_| Error::internal("the database holds a time that is out of range"))
+}
+
+pub(crate) fn to_sql(time: Timestamp) -> Value {
+    // Every jiff timestamp lies within the years -9999 to 9999, as does every `OffsetDateTime`.
+    OffsetDateTime::from_unix_timestamp_nanos(time.as_nanosecond()).unwrap_or(OffsetDateTime::UNIX_EPOCH).into()
+}
+
+pub(crate) fn kind_to_sql(kind: Kind) -> Value {
+    let name = match kind {
+        Kind::Memory => "memory",
+        Kind::Session => "session",
+        Kind::Media => "media",
+    };
+    name.into()
+}
+
+fn kind_from_sql(name: &str) -> Result<Kind> {
+    match name {
+        "memory" => Ok(Kind::Memory),
+        "session" => Ok(Kind::Session),
+        "media" => Ok(Kind::Media),
+        _ => Err(Error::internal("the database holds a memory of an unknown kind")),
+    }
+}
+
+/// The conditions of a filter on `memories m`, beginning with `and`; their values are added to `values`. The namespace is not among
+/// them: it is resolved to ids before ([`crate::transaction::Transaction::readable`]), which every statement has as its
+/// first value.
+pub(crate) fn conditions(filter: &Filter, values: &mut Vec<Value>) -> String {
+    let mut sql = String::new();
+    let mut add = |condition: &str, value: Value| {
+        values.push(value);
+        sql.push_str(&condition.replace('?', &format!("${}", values.len())));
+    };
+    for tag in &filter.tags {
+        add(" and m.id in (select memory_id from tags where namespace_id = any($1) and tag = ?)", tag.clone().into());
+    }
+    if let Some(kind) = filter.kind {
+        add(" and m.kind = ?", kind_to_sql(kind));
+    }
+    if let Some(source) = &filter.source {
+        add(" and m.source = ?", source.clone().into());
+    }
+    if let Some(after) = filter.after {
+        add(" and m.occurred_at >= ?", to_sql(after));
+    }
+    if let Some(before) = filter.before {
+        add(" and m.occurred_at < ?", to_sql(before));
+    }
+    if !filter.include_superseded {
+        sql.push_str(" and m.superseded_by is null");
+    }
+    sql
+}
+
+impl PgStore {
+    pub(crate) async fn get_memory(&self, ctx: &Ctx, id: MemoryId, trash: bool) -> Result<Option<StoredMemory>> {
+        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let namespaces: Vec<i32> =
+            transaction.readable(ctx, None).await?.iter().map(|namespace| namespace.id).collect();
+        let row = transaction
+            .one(
+                &format!(
+                    "select {MEMORY_COLUMNS}, m.content from {FROM_MEMORIES}
+                     where m.id = $1 and m.namespace_id = any($2) and (m.forgotten_at is null or ($3 and m.user_id = $4))"
+                ),
+                vec![id.0.into(), namespaces.into(), trash.into(), ctx.user.id.0.into()],
+            )
+            .await?;
+        transaction.commit().await?;
+        row.map(|row| Ok(StoredMemory { memory: memory(&row)?, content: get(&row, "content")? })).transpose()
+    }
+
+    pub(crate) async fn list_memories(
+        &self,
+        ctx: &Ctx,
+        filter: &Filter,
+        trash: bool,
+        after: Option<Place>,
+        limit: u32,
+    ) -> Result<(Page<Memory>, Option<Place>)> {
+        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let namespaces: Vec<i32> = transaction
+            .readable(ctx, filter.namespace.as_deref())
+            .await?
+            .iter()
+            .map(|namespace| namespace.id)
+            .collect();
+        // The trash is each user's own, whatever the namespace.
+        let (time, state) = if trash {
+            ("forgotten_at", "m.forgotten_at is not null and m.user_id = (select polymnemo_user_id())")
+        } else {
+            ("created_at", "m.forgotten_at is null")
+        };
+
+        let mut values: Vec<Value> = vec![namespaces.into()];
+        let conditions = conditions(filter, &mut values);
+        let counted = transaction
+            .one(
+                &format!("select count(*) from memories m where m.namespace_id = any($1) and {state}{conditions}"),
+                values.clone(),
+            )
+            .await?;
+        let total: i64 = counted.map_or(Ok(0), |row| get(&row, "count"))?;
+
+        let mut place = String::new();
+        if let Some(after) = after {
+            values.push(to_sql(after.at));
+            values.push(after.id.0.into());
+            place = format!(" and (m.{time}, m.id) < (${}, ${})", values.len() - 1, values.len());
+        }
+        values.push((i64::from(limit) + 1).into());
+        let most = values.len();
+        // The newest of each namespace first, then the newest of those: each part reads its index in order, however
+        // many namespaces there are.
+        let rows = transaction
+            .all(
+                &format!(
+                    "with page as materialized (
+                         select p.id, p.at from unnest($1::int[]) as s (id)
+                         cross join lateral (
+                             select m.id, m.{time} as at from memories m
+                             where m.namespace_id = s.id and {state}{conditions}{place}
+                             order by m.{time} desc, m.id desc limit ${most}
+                         ) p
+                         order by p.at desc, p.id desc limit ${most}
+                     )
+                     select {MEMORY_COLUMNS} from {FROM_MEMORIES} join page on page.id = m.id
+                     order by page.at desc, page.id desc"
+                ),
+                values,
+            )
+            .await?;
+        transaction.commit().await?;
+
+        let mut items = rows.iter().map(memory).collect::<Result<Vec<_>>>()?;
+        let more = items.len() > limit as usize;
+        items.truncate(limit as usize);
+        let next = items
+            .last()
+            .filter(|_| more)
+            .map(|last| Place { at: last.forgotten_at.filter(|_| trash).unwrap_or(last.created_at), id: last.id });
+        Ok((Page { items, total: unsigned(total)?, next_cursor: None }, next))
+    }
+}

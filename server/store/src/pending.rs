@@ -1,0 +1,70 @@
+use polymnemo_memory::{
+    Result,
+    ports::{Model, PendingChunk},
+};
+use polymnemo_types::MemoryId;
+
+use crate::{
+    PgStore, index,
+    memories::from_sql,
+    transaction::{Scope, get},
+};
+
+impl PgStore {
+    pub(crate) async fn pending_chunks(&self, model: &Model, limit: u32) -> Result<Vec<PendingChunk>> {
+        let model_number = self.model_number(model).await?;
+        let transaction = self.begin(Scope::Background).await?;
+        let rows = transaction
+            .all(
+                "select c.id, c.text, m.tags, m.source, m.occurred_at, u.time_zone
+                 from (select chunk_id from embedding_queue where model_id = $1 order by chunk_id limit $2) q
+                 join chunks c on c.id = q.chunk_id
+                 join memories m on m.id = c.memory_id
+                 join users u on u.id = m.user_id
+                 order by c.id",
+                vec![model_number.into(), i64::from(limit).into()],
+            )
+            .await?;
+        transaction.commit().await?;
+        rows.iter()
+            .map(|row| {
+                Ok(PendingChunk {
+                    chunk: get(row, "id")?,
+                    text: get(row, "text")?,
+                    tags: get(row, "tags")?,
+                    source: get(row, "source")?,
+                    occurred_at: from_sql(get(row, "occurred_at")?)?,
+                    time_zone: get(row, "time_zone")?,
+                })
+            })
+            .collect()
+    }
+
+    pub(crate) async fn store_vectors(&self, model: &Model, vectors: Vec<(i64, Vec<f32>)>) -> Result<()> {
+        let model_number = self.model_number(model).await?;
+        let chunks: Vec<i64> = vectors.iter().map(|(chunk, _)| *chunk).collect();
+        let transaction = self.begin(Scope::Background).await?;
+        // Locked, so that a memory that is just being changed or forgotten takes its vectors with it.
+        let rows = transaction
+            .all(
+                "select id, memory_id, namespace_id from chunks where id = any($1) order by id for key share",
+                vec![chunks.clone().into()],
+            )
+            .await?;
+        let mut found = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let chunk: i64 = get(row, "id")?;
+            if let Some((_, vector)) = vectors.iter().find(|(id, _)| *id == chunk) {
+                found.push((chunk, MemoryId(get(row, "memory_id")?), get(row, "namespace_id")?, vector.clone()));
+            }
+        }
+        index::insert_vectors(&transaction, model, model_number, found).await?;
+        transaction
+            .run(
+                "delete from embedding_queue where model_id = $1 and chunk_id = any($2)",
+                vec![model_number.into(), chunks.into()],
+            )
+            .await?;
+        transaction.commit().await
+    }
+}
