@@ -1,1 +1,10 @@
-//! Under construction.
+//! The browser's half of the web app: it takes over the page that the server rendered.
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Brings the page to life. The script in the page's head calls it once the wasm is there.
+#[wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    leptos::mount::hydrate_body(polymnemo_app::App);
+}

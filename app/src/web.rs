@@ -1,0 +1,262 @@
+//! What the server mounts: the pages, the server functions and the files they load.
+
+use std::{
+    convert::Infallible,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::Request,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use leptos::{
+    config::LeptosOptions,
+    nonce::{Nonce, use_nonce},
+    prelude::*,
+};
+use leptos_axum::{LeptosRoutes, ResponseOptions};
+use leptos_meta::MetaTags;
+use polymnemo_memory::MemoryService;
+use sha2::{Digest, Sha256};
+use tower_http::{services::ServeDir, set_header::SetResponseHeaderLayer};
+
+use crate::{App, i18n::Language};
+
+/// What pages and server functions need of the server. Cheap enough to clone for every request.
+#[derive(Clone)]
+pub struct WebContext {
+    /// Where browsers reach the app: scheme, host and port, without a slash at the end.
+    pub public_url: String,
+    /// Where clients reach the MCP endpoint, in full.
+    pub mcp_url: String,
+    /// The memory service.
+    pub service: MemoryService,
+    /// The files that the pages load.
+    pub site: Site,
+}
+
+/// The files that pages load: the style sheet, and the script and wasm that bring them to life.
+#[derive(Debug, Clone)]
+pub struct Site {
+    directory: PathBuf,
+    /// A fingerprint of all files; it is part of their URLs, so that these can be kept for ever.
+    build: String,
+    styled: bool,
+    hydrates: bool,
+}
+
+impl Site {
+    const STYLES: &str = "polymnemo.css";
+    const SCRIPT: &str = "polymnemo.js";
+    const WASM: &str = "polymnemo.wasm";
+
+    /// Looks into a directory for the files that the web build made; the crate's documentation
+    /// lists them. A file that is not there is no error: the pages work without.
+    ///
+    /// # Errors
+    ///
+    /// A file is there but can't be read.
+    pub fn load(directory: &Path) -> io::Result<Self> {
+        let directory = directory.join("pkg");
+        let mut hash = Sha256::new();
+        let mut found = |name: &str| match fs::read(directory.join(name)) {
+            Ok(content) => {
+                hash.update(name);
+                hash.update(content.len().to_be_bytes());
+                hash.update(&content);
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        };
+        let styled = found(Self::STYLES)?;
+        let script = found(Self::SCRIPT)?;
+        let wasm = found(Self::WASM)?;
+        let build = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { directory, build, styled, hydrates: script && wasm })
+    }
+
+    /// Whether the style sheet is there.
+    #[must_use]
+    pub fn styled(&self) -> bool {
+        self.styled
+    }
+
+    /// Whether the script and the wasm are there.
+    #[must_use]
+    pub fn hydrates(&self) -> bool {
+        self.hydrates
+    }
+
+    /// The path below which the files are served.
+    fn path(&self) -> String {
+        format!("/pkg/{}", self.build)
+    }
+
+    fn url(&self, file: &str) -> String {
+        format!("/pkg/{}/{file}", self.build)
+    }
+}
+
+/// Everything the web app answers, 404 pages included; the crate's documentation has the table.
+///
+/// The router brings the fallback, so it is merged into one that has none.
+pub fn routes(web: WebContext) -> Router {
+    let files = tower::ServiceBuilder::new()
+        .layer(SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, |response: &Response<_>| {
+            response.status().is_success().then(|| HeaderValue::from_static("public, max-age=31536000, immutable"))
+        }))
+        .service(ServeDir::new(&web.site.directory).precompressed_br().precompressed_gzip());
+    let files_path = web.site.path();
+
+    let options = LeptosOptions::builder().output_name("polymnemo").build();
+    let context = move || provide(&web);
+    let (pages, _) = leptos_axum::generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
+    let not_found = {
+        let render = leptos_axum::render_app_async_with_context(context.clone(), shell);
+        move |request: Request| not_found(render, request)
+    };
+
+    Router::new()
+        .leptos_routes_with_context(&options, pages, context, shell)
+        .route("/favicon.svg", get(favicon))
+        .nest_service(&files_path, files)
+        .fallback(not_found)
+        .with_state(options)
+}
+
+/// Gives the pages and server functions of one request their context, and pages the headers that
+/// all of them have. What a page shows depends on who reads it, so no one else may keep it.
+fn provide(web: &WebContext) {
+    provide_context(web.clone());
+    if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), use_nonce()) {
+        response.insert_header(header::CONTENT_SECURITY_POLICY, content_security_policy(&nonce));
+        response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        response.insert_header(header::VARY, HeaderValue::from_static("Accept-Language, Cookie"));
+    }
+}
+
+/// What a page may load and run: its own files, and the inline scripts of this very response. Styles
+/// are never inline, and no other site may frame the page or take its forms.
+fn content_security_policy(nonce: &Nonce) -> HeaderValue {
+    let policy = format!(
+        "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; \
+         connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    );
+    // The nonce is base64url, so this is always a valid header; the fallback allows nothing.
+    HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
+}
+
+/// The document around the [`App`].
+#[must_use]
+pub fn shell() -> impl IntoView {
+    let site = expect_context::<WebContext>().site;
+    let language = Language::of_page();
+    let styles = site.styled.then(|| view! { <link rel="stylesheet" href=site.url(Site::STYLES) /> });
+    let scripts = site.hydrates.then(|| hydration(&site));
+
+    view! {
+        <!DOCTYPE html>
+        <html lang=language.tag()>
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                <link rel="icon" type="image/svg+xml" href="/favicon.svg" />
+                {styles}
+                {scripts}
+                <MetaTags />
+            </head>
+            <body>
+                <App />
+            </body>
+        </html>
+    }
+}
+
+/// Loads the wasm and lets it take over the page. The URLs hold nothing but a fingerprint and
+/// names of ours, so they can stand in a script as they are.
+fn hydration(site: &Site) -> impl IntoView + use<> {
+    let script = site.url(Site::SCRIPT);
+    let wasm = site.url(Site::WASM);
+    let start = format!(
+        "import start, {{ hydrate }} from '{script}';\n\
+         await start({{ module_or_path: '{wasm}' }});\n\
+         hydrate();"
+    );
+    view! {
+        <link rel="modulepreload" href=script />
+        <link rel="preload" href=wasm r#as="fetch" r#type="application/wasm" crossorigin="anonymous" />
+        <script type="module" nonce=use_nonce()>
+            {start}
+        </script>
+    }
+}
+
+/// The icon, compiled in, so that it is there whatever the site directory holds.
+async fn favicon() -> impl IntoResponse {
+    const HEADERS: [(HeaderName, &str); 2] =
+        [(header::CONTENT_TYPE, "image/svg+xml"), (header::CACHE_CONTROL, "public, max-age=86400")];
+    (HEADERS, include_str!("favicon.svg"))
+}
+
+/// Answers what no route does: with a page for who reads one, in one line for programs.
+async fn not_found<Render, Page>(render: Render, request: Request) -> Result<Response, Infallible>
+where
+    Render: Fn(Request<Body>) -> Page,
+    Page: Future<Output = Response>,
+{
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD) && request.uri().path_and_query().is_some();
+    if reads {
+        return Ok(render(request).await);
+    }
+    Ok((StatusCode::NOT_FOUND, "There is nothing at this address.\n").into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, io};
+
+    use super::Site;
+
+    #[test]
+    fn a_site_knows_what_it_has() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let empty = Site::load(folder.path())?;
+        assert!(!empty.styled() && !empty.hydrates());
+
+        let pkg = folder.path().join("pkg");
+        fs::create_dir(&pkg)?;
+        fs::write(pkg.join(Site::STYLES), "a {}")?;
+        fs::write(pkg.join(Site::SCRIPT), "1")?;
+        let half = Site::load(folder.path())?;
+        assert!(half.styled() && !half.hydrates(), "a script without its wasm brings nothing to life");
+
+        fs::write(pkg.join(Site::WASM), "2")?;
+        assert!(Site::load(folder.path())?.hydrates());
+        Ok(())
+    }
+
+    #[test]
+    fn the_urls_change_with_any_file_and_with_nothing_else() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let pkg = folder.path().join("pkg");
+        fs::create_dir(&pkg)?;
+        let mut seen = Vec::new();
+        for (file, content) in
+            [(Site::STYLES, "ab"), (Site::SCRIPT, "c"), (Site::WASM, "d"), (Site::STYLES, "a"), (Site::SCRIPT, "bc")]
+        {
+            fs::write(pkg.join(file), content)?;
+            let path = Site::load(folder.path())?.path();
+            assert!(!seen.contains(&path), "{path} came twice");
+            assert_eq!(Site::load(folder.path())?.path(), path);
+            seen.push(path);
+        }
+        Ok(())
+    }
+}
