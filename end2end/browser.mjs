@@ -1,0 +1,20 @@
+// How Chromium is started, for the tests and for the screenshots alike.
+
+import { existsSync } from "node:fs";
+
+const system = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export const launchOptions = {
+  // Without a browser of the system's, Playwright looks for the one it downloaded.
+  executablePath: system.find((path) => existsSync(path)),
+  args: [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+  ],
+  // Chromium's sandbox refuses to be started by root, which is who runs tests in most containers.
+  chromiumSandbox: process.getuid?.() !== 0,
+};

@@ -1,0 +1,72 @@
+// What every test of a page shares.
+
+import AxeBuilder from "@axe-core/playwright";
+import { test as base, expect, type Page } from "@playwright/test";
+
+export { expect };
+
+/** A test whose page must stay free of errors, policy violations and requests to other sites. */
+export const test = base.extend<{ watched: void }>({
+  watched: [
+    async ({ page, baseURL }, use) => {
+      const complaints: string[] = [];
+      page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
+      page.on("console", (message) => {
+        // Chromium reports a page that answers 404 as an error; the tests look at the status themselves.
+        const pageItself = message.location().url === page.url() && message.text().includes("404");
+        const withheld = message.text().includes("net::ERR_FAILED") && withholding.has(page);
+        if (["error", "warning"].includes(message.type()) && !pageItself && !withheld) {
+          complaints.push(`console ${message.type()}: ${message.text()}`);
+        }
+      });
+      page.on("request", (request) => {
+        if (!request.url().startsWith(`${baseURL}/`)) complaints.push(`a request to ${request.url()}`);
+      });
+      await page.addInitScript(() => {
+        addEventListener("securitypolicyviolation", (event) =>
+          console.error(`policy violation: ${event.violatedDirective} ${event.blockedURI}`),
+        );
+      });
+      await use();
+      expect(complaints).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+const withholding = new WeakSet<Page>();
+
+/** Lets requests that match fail, as when the server is gone. The console may say so. */
+export async function withhold(page: Page, pattern: string) {
+  withholding.add(page);
+  await page.route(pattern, (route) => route.abort());
+}
+
+/** Lets withheld requests through again. */
+export async function restore(page: Page, pattern: string) {
+  await page.unroute(pattern);
+}
+
+/** Waits until the wasm has taken over the page. */
+export async function hydrated(page: Page) {
+  await expect(page.getByRole("button", { name: /^(Copy|复制)$/ })).toBeVisible();
+}
+
+/** The page has no accessibility fault that axe can find, in light and in dark. */
+export async function audit(page: Page) {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const faults = violations.map(({ id, nodes }) => `${colorScheme}: ${id}: ${nodes.map((node) => node.html).join(" ")}`);
+    expect(faults).toEqual([]);
+  }
+}
+
+/** Nothing sticks out of the page to the side. */
+export async function fits(page: Page) {
+  const { content, window } = await page.evaluate(() => ({
+    content: document.documentElement.scrollWidth,
+    window: document.documentElement.clientWidth,
+  }));
+  expect(content).toBeLessThanOrEqual(window);
+}

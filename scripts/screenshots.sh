@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Takes pictures of every page of the web app into end2end/screenshots/: light and dark, wide and narrow, English and Chinese.
+. "$(dirname "$0")/lib.sh"
+
+if have fc-list && [ -z "$(fc-list :lang=zh)" ]; then
+    warn "no font here has Chinese characters; on Debian, install fonts-noto-cjk"
+fi
+bash end2end/set-up.sh
+bash scripts/build-web.sh release
+if [ -z "${END2END_BINARY-}" ]; then
+    say "building the server"
+    cargo build --package polymnemo
+fi
+bash end2end/with-server.sh npm --prefix end2end run --silent screenshots
+say "the pictures are in end2end/screenshots"
