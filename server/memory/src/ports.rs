@@ -34,8 +34,10 @@ pub struct Calibration {
     pub gate_slope: f32,
     /// The most that is ever asked.
     pub gate_most: f32,
-    /// The cosine from which on two passages say nearly the same.
-    pub similar: f32,
+    /// The cosine of two passages that counts as 0 where texts are compared with each other; 1 counts as 1.
+    pub similar_low: f32,
+    /// From this sum of scaled cosine and shared words on, two texts say nearly the same.
+    pub similar_least: f32,
 }
 
 /// Turns texts into vectors. Vectors have Euclidean length 1.
@@ -332,20 +334,12 @@ pub struct Neighbour {
 }
 
 /// A passage without a vector.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PendingChunk {
     /// The passage.
     pub chunk: i64,
     /// Its text.
     pub text: String,
-    /// The labels of its memory.
-    pub tags: Vec<String>,
-    /// The source of its memory.
-    pub source: Option<String>,
-    /// The time its memory speaks of.
-    pub occurred_at: Timestamp,
-    /// The time zone of its owner, an IANA name.
-    pub time_zone: String,
 }
 
 /// The database. Each method is one transaction; what it reports as done is committed.

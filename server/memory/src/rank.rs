@@ -59,7 +59,7 @@ const LENDING_FLOOR: f32 = 0.35;
 const SOURCE_NAMED: f32 = 0.4;
 
 /// The evidence that each memory in an answer must show.
-const ROW_FLOOR: f32 = 0.3;
+const ROW_FLOOR: f32 = 0.15;
 
 /// A term's share of the BM25 score of a passage, before it is multiplied by the term's weight: from 0 to 1.9.
 #[must_use]
@@ -351,12 +351,34 @@ fn named(source: Option<&str>, terms: &[String]) -> f32 {
     words.iter().filter(|word| terms.contains(word)).count() as f32 / words.len() as f32
 }
 
+/// How much the words that two texts share count beside their cosine.
+const SHARED_WORDS: f32 = 0.5;
+
+/// Whether two texts say nearly the same, by the cosine of their vectors and the words they share (Dice's coefficient). Cosine
+/// alone can't tell a repetition from another remark on the same topic. A hint for people, nothing to act on by itself.
+#[must_use]
+pub fn is_similar(cosine: f32, one: &str, other: &str, calibration: &Calibration) -> bool {
+    let (one, other) = (analyze::query_terms(one), analyze::query_terms(other));
+    let words = (one.len() + other.len()).max(1) as f32;
+    let shared: HashSet<&String> = one.iter().collect();
+    let shared = 2.0 * other.iter().filter(|word| shared.contains(word)).count() as f32 / words;
+    let scaled = (cosine - calibration.similar_low) / (1.0 - calibration.similar_low);
+    scaled + SHARED_WORDS * shared >= calibration.similar_least
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CALIBRATION: Calibration =
-        Calibration { low: 0.0, high: 0.7, gate_base: 0.3, gate_slope: 0.1, gate_most: 0.65, similar: 0.9 };
+    const CALIBRATION: Calibration = Calibration {
+        low: 0.0,
+        high: 0.7,
+        gate_base: 0.3,
+        gate_slope: 0.1,
+        gate_most: 0.65,
+        similar_low: 0.3,
+        similar_least: 0.99,
+    };
 
     fn memory(number: u128) -> MemoryId {
         MemoryId(uuid::Uuid::from_u128(number))

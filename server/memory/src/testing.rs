@@ -33,8 +33,15 @@ impl FakeEmbedder {
     /// A fake with vectors of this length.
     #[must_use]
     pub fn new(dimension: u32) -> Self {
-        let calibration =
-            Calibration { low: 0.0, high: 1.0, gate_base: 0.2, gate_slope: 0.0, gate_most: 0.2, similar: 0.9 };
+        let calibration = Calibration {
+            low: 0.0,
+            high: 1.0,
+            gate_base: 0.2,
+            gate_slope: 0.0,
+            gate_most: 0.2,
+            similar_low: 0.0,
+            similar_least: 1.2,
+        };
         Self { model: Model { id: format!("fake-{dimension}"), dimension, max_tokens: 512, calibration } }
     }
 

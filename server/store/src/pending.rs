@@ -6,7 +6,6 @@ use polymnemo_types::MemoryId;
 
 use crate::{
     PgStore, index,
-    memories::from_sql,
     transaction::{Scope, get},
 };
 
@@ -16,28 +15,15 @@ impl PgStore {
         let transaction = self.begin(Scope::Background).await?;
         let rows = transaction
             .all(
-                "select c.id, c.text, m.tags, m.source, m.occurred_at, u.time_zone
+                "select c.id, c.text
                  from (select chunk_id from embedding_queue where model_id = $1 order by chunk_id limit $2) q
                  join chunks c on c.id = q.chunk_id
-                 join memories m on m.id = c.memory_id
-                 join users u on u.id = m.user_id
                  order by c.id",
                 vec![model_number.into(), i64::from(limit).into()],
             )
             .await?;
         transaction.commit().await?;
-        rows.iter()
-            .map(|row| {
-                Ok(PendingChunk {
-                    chunk: get(row, "id")?,
-                    text: get(row, "text")?,
-                    tags: get(row, "tags")?,
-                    source: get(row, "source")?,
-                    occurred_at: from_sql(get(row, "occurred_at")?)?,
-                    time_zone: get(row, "time_zone")?,
-                })
-            })
-            .collect()
+        rows.iter().map(|row| Ok(PendingChunk { chunk: get(row, "id")?, text: get(row, "text")? })).collect()
     }
 
     pub(crate) async fn store_vectors(&self, model: &Model, vectors: Vec<(i64, Vec<f32>)>) -> Result<()> {

@@ -238,7 +238,7 @@ impl PgStore {
             model: number,
             dimension: model.dimension,
         };
-        let passages = i64::from(limit) * 4;
+        let passages = i64::from(limit) * 2;
         let distance = place.distance(2);
         let own = "m.user_id = (select polymnemo_user_id()) and m.superseded_by is null";
         let found = if place.scope <= u64::from(self.options.exact_up_to) {
@@ -329,7 +329,7 @@ impl Transaction {
                  select c.id, c.memory_id, c.length from chunks c join memories m on m.id = c.memory_id
                  where c.namespace_id = any($1) and m.forgotten_at is null{conditions}
              ),
-             similar as materialized (
+             close as materialized (
                  select s.id, {distance} as distance from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
              ),
              keyword as materialized (
@@ -339,7 +339,7 @@ impl Transaction {
              ),
              found as materialized (
                  select s.* from scope s where s.id in (
-                     (select id from similar order by distance, id limit $3)
+                     (select id from close order by distance, id limit $3)
                      union (select id from keyword order by score desc, id limit $3)
                  )
              )
@@ -367,7 +367,7 @@ impl Transaction {
             String::new()
         };
         let sql = format!(
-            "with similar as materialized (
+            "with close as materialized (
                  select v.chunk_id as id from vectors v join memories m on m.id = v.memory_id
                  where v.model_id = {model} and v.namespace_id = any($1) and m.forgotten_at is null{conditions}
                  order by {distance} limit $3
@@ -378,11 +378,11 @@ impl Transaction {
                      select p.chunk_id, p.impact from postings p{filtered}
                      where p.term_id = t.id order by p.impact desc limit t.most
                  ) p
-                 group by p.chunk_id order by score desc, p.chunk_id limit 2 * $3
+                 group by p.chunk_id order by score desc, p.chunk_id limit $3
              ),
              found as materialized (
                  select c.id, c.memory_id, c.length from chunks c
-                 where c.id in (select id from similar union select id from keyword) and c.namespace_id = any($1)
+                 where c.id in (select id from close union select id from keyword) and c.namespace_id = any($1)
              )
              {scored}",
             model = place.model,
@@ -434,7 +434,7 @@ fn scored(place: &Place, vector: usize, terms: usize, conditions: &str) -> Strin
              select array_agg(t.place order by t.place) as places,
                  array_agg((t.weight * p.impact)::real order by t.place) as scores
              from postings p join {table} on t.id = p.term_id
-             where p.chunk_id = f.id
+             where p.chunk_id = f.id and p.term_id = any(${terms}::bigint[])
          ) k on true
          where m.forgotten_at is null{conditions}",
         distance = place.distance(vector),

@@ -1,6 +1,4 @@
-use jiff::tz::TimeZone;
-
-use super::{MemoryService, index};
+use super::MemoryService;
 use crate::Result;
 
 /// The most passages embedded before their vectors are stored: what an interruption can cost.
@@ -20,14 +18,7 @@ impl MemoryService {
         if pending.is_empty() {
             return Ok(0);
         }
-        let texts = pending
-            .iter()
-            .map(|chunk| {
-                let zone = TimeZone::get(&chunk.time_zone).unwrap_or(TimeZone::UTC);
-                let heading = index::heading(chunk.occurred_at, &zone, &chunk.tags, chunk.source.as_deref());
-                index::passage_text(&heading, &chunk.text)
-            })
-            .collect();
+        let texts = pending.iter().map(|chunk| chunk.text.clone()).collect();
         let vectors = self.embedder.embed_passages(texts).await?;
         let done = u32::try_from(vectors.len()).unwrap_or(u32::MAX);
         self.store.embed(model, pending.iter().map(|chunk| chunk.chunk).zip(vectors).collect()).await?;

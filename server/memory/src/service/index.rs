@@ -1,6 +1,8 @@
 //! Making a memory searchable: its passages, their terms and their vectors.
 
-use jiff::{Timestamp, tz::TimeZone};
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
 
 use super::MemoryService;
 use crate::{
@@ -14,9 +16,6 @@ const PASSAGE_TOKENS: usize = 256;
 /// Room for the prefix that a model wants before a passage, and for its special tokens.
 const RESERVED_TOKENS: usize = 16;
 
-/// The longest heading, in characters; more labels than that are searched by keyword only.
-const HEADING_CHARS: usize = 160;
-
 /// How many passages are embedded before the caller is answered. A longer memory is found by keyword at once
 /// and by meaning a little later.
 const EMBEDDED_AT_ONCE: usize = 32;
@@ -25,11 +24,8 @@ impl MemoryService {
     /// The passages of a memory, the first of them embedded.
     pub(super) async fn passages(&self, ctx: &Ctx, state: &MemoryState) -> Result<Vec<NewChunk>> {
         self.embedder.ready().await?;
-        let zone = &ctx.user.time_zone;
-        let heading = heading(state.occurred_at, zone, &state.tags, state.source.as_deref());
-        let ranges = self.cut(&state.content, &heading).await?;
-        let heading_terms =
-            analyze::index_terms(&heading_words(state.occurred_at, zone, &state.tags, state.source.as_deref()));
+        let ranges = self.cut(&state.content).await?;
+        let heading = analyze::index_terms(&heading(state, &ctx.user.time_zone));
 
         // Analysing a megabyte takes a while, and the threads here serve everyone.
         let content = state.content.clone();
@@ -38,7 +34,7 @@ impl MemoryService {
                 .into_iter()
                 .map(|range| {
                     let text = content.get(range.clone()).unwrap_or_default();
-                    let (terms, length) = merge(analyze::index_terms(text), &heading_terms);
+                    let (terms, length) = merge(analyze::index_terms(text), &heading);
                     NewChunk { range, terms, length, vector: None }
                 })
                 .collect::<Vec<_>>()
@@ -49,7 +45,7 @@ impl MemoryService {
         let at_once: Vec<String> = chunks
             .iter()
             .take(EMBEDDED_AT_ONCE)
-            .map(|chunk| passage_text(&heading, state.content.get(chunk.range.clone()).unwrap_or_default()))
+            .map(|chunk| state.content.get(chunk.range.clone()).unwrap_or_default().to_owned())
             .collect();
         let vectors = self.embedder.embed_passages(at_once).await?;
         for (chunk, vector) in chunks.iter_mut().zip(vectors) {
@@ -58,18 +54,17 @@ impl MemoryService {
         Ok(chunks)
     }
 
-    /// Cuts a text so that each piece fits the model together with the heading.
-    async fn cut(&self, content: &str, heading: &str) -> Result<Vec<std::ops::Range<usize>>> {
+    /// Cuts a text so that each piece fits the model.
+    async fn cut(&self, content: &str) -> Result<Vec<Range<usize>>> {
         let tokens = self.embedder.tokens(content).await?;
-        let heading = self.embedder.tokens(heading).await?.len();
-        let most = (self.embedder.model().max_tokens as usize).saturating_sub(heading + RESERVED_TOKENS);
+        let most = (self.embedder.model().max_tokens as usize).saturating_sub(RESERVED_TOKENS);
         Ok(chunk::chunk(content, &tokens, PASSAGE_TOKENS.min(most)))
     }
 
     /// The vector of a query. One that is too long for the model is embedded in pieces.
     pub(super) async fn query_vector(&self, query: &str) -> Result<Vec<f32>> {
         self.embedder.ready().await?;
-        let ranges = self.cut(query, "").await?;
+        let ranges = self.cut(query).await?;
         let mut sum: Vec<f32> = Vec::new();
         for range in ranges {
             let vector = self.embedder.embed_query(query.get(range).unwrap_or_default()).await?;
@@ -87,30 +82,13 @@ impl MemoryService {
     }
 }
 
-/// What stands before the text of a passage when it is embedded: its date, labels and source.
-pub(super) fn heading(at: Timestamp, zone: &TimeZone, tags: &[String], source: Option<&str>) -> String {
-    let date = at.to_zoned_datetime(zone.clone()).strftime("%-d %B %Y").to_string();
-    let mut heading = format!("[{date}]");
-    for part in tags.iter().map(String::as_str).chain(source) {
-        if heading.chars().count() + part.chars().count() > HEADING_CHARS {
-            break;
-        }
-        heading.push(' ');
-        heading.push_str(part);
-    }
-    heading
-}
-
-/// The text of a passage as it is embedded.
-pub(super) fn passage_text(heading: &str, text: &str) -> String {
-    format!("{heading}: {text}")
-}
-
-/// What the keyword index holds of a memory besides its text: its date in the ways people write it, labels, source.
-fn heading_words(at: Timestamp, zone: &TimeZone, tags: &[String], source: Option<&str>) -> String {
-    let date = at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %-d %B").to_string();
-    let mut words = date;
-    for part in tags.iter().map(String::as_str).chain(source) {
+/// What the keyword index holds of a memory besides its text: its date, in the ways people write it, its labels and its source.
+///
+/// They are not embedded: measured, they add nothing to the ranking, and two memories of the same day and source would look
+/// alike whatever they say.
+fn heading(state: &MemoryState, zone: &TimeZone) -> String {
+    let mut words = state.occurred_at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %-d %B").to_string();
+    for part in state.tags.iter().chain(&state.source) {
         words.push('\n');
         words.push_str(part);
     }

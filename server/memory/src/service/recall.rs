@@ -11,8 +11,11 @@ use crate::{
     rank::{self, Ranked, Ranker},
 };
 
-/// How many passages either side of the search contributes. An answer can be paged as far as that goes.
-const DEPTH: u32 = 100;
+/// How many passages either side of the search contributes for an answer of the first [`NEAR`] memories, and for one
+/// beyond. Further ones never change the order of the first, they only take time. An answer can be paged as far as
+/// the greater depth goes.
+const DEPTH: [u32; 2] = [60, 240];
+const NEAR: usize = 40;
 
 impl MemoryService {
     /// Searches the store by meaning and by keyword at once; whole memories, each with its best passage.
@@ -48,7 +51,7 @@ impl MemoryService {
             terms: analyze::query_terms(&query),
             vector: self.query_vector(&query).await?,
             model: self.embedder.model().clone(),
-            depth: DEPTH,
+            depth: if offset + limit <= NEAR { DEPTH[0] } else { DEPTH[1] },
             exact: false,
         };
         let background = self.background().await?;

@@ -5,11 +5,13 @@ use super::{MemoryService, validate};
 use crate::{
     Ctx, Error, Result,
     ports::{Duplicate, Inserted, MemoryState, NewChunk, NewMemory},
-    when,
+    rank, when,
 };
 
 /// The most similar memories named in an answer.
 const SIMILAR: usize = 5;
+/// How many of the closest memories are compared with a new one, word by word.
+const COMPARED: u32 = 20;
 
 impl MemoryService {
     /// Keeps a text. It is on disk when this returns.
@@ -50,7 +52,9 @@ impl MemoryService {
 
         let chunks = self.passages(ctx, &state).await?;
         let index = index_state(&chunks);
-        let first_vector = chunks.first().and_then(|chunk| chunk.vector.clone());
+        let beginning = chunks
+            .first()
+            .and_then(|chunk| Some((state.content.get(chunk.range.clone())?.to_owned(), chunk.vector.clone()?)));
         let namespace = state.namespace.clone();
         let id = MemoryId(Uuid::now_v7());
         let new = NewMemory {
@@ -72,8 +76,8 @@ impl MemoryService {
         if index == IndexState::Pending {
             self.pending.notify_one();
         }
-        let similar_to = match first_vector {
-            Some(vector) if ctx.grants.read => self.similar(ctx, &vector, id, &superseded).await,
+        let similar_to = match beginning {
+            Some((text, vector)) if ctx.grants.read => self.similar(ctx, &text, &vector, id, &superseded).await,
             _ => Vec::new(),
         };
         Ok(Remembered { id, status: RememberStatus::Stored, namespace, revision: 1, index, similar_to })
@@ -81,14 +85,20 @@ impl MemoryService {
 
     /// Memories that say nearly the same as a new one. The new one is stored already, so a failure here is
     /// told to the log, not to the caller.
-    async fn similar(&self, ctx: &Ctx, vector: &[f32], id: MemoryId, superseded: &[MemoryId]) -> Vec<SimilarMemory> {
+    async fn similar(
+        &self,
+        ctx: &Ctx,
+        text: &str,
+        vector: &[f32],
+        id: MemoryId,
+        superseded: &[MemoryId],
+    ) -> Vec<SimilarMemory> {
         let model = self.embedder.model();
-        let most = u32::try_from(SIMILAR + 1 + superseded.len()).unwrap_or(u32::MAX);
-        match self.store.nearest(ctx, vector, model, most).await {
+        match self.store.nearest(ctx, vector, model, COMPARED).await {
             Ok(neighbours) => neighbours
                 .into_iter()
-                .filter(|neighbour| neighbour.cosine >= model.calibration.similar)
                 .filter(|neighbour| neighbour.memory != id && !superseded.contains(&neighbour.memory))
+                .filter(|neighbour| rank::is_similar(neighbour.cosine, text, &neighbour.text, &model.calibration))
                 .take(SIMILAR)
                 .map(|neighbour| SimilarMemory {
                     id: neighbour.memory,
