@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Runs the official MCP conformance suite against the server's own router with the suite's fixtures behind it
+# (server/examples/conformance), for the newest revision and the newest one with a handshake. 2026-07-28 has to pass
+# wholly; of 2025-11-25 exactly the scenarios of the baseline fail. The reports stay in target/conformance.
+. "$(dirname "$0")/../../scripts/lib.sh"
+. scripts/lib-clients.sh
+
+suite=end2end/conformance
+install_node_packages "$suite"
+node=$(node_24)
+POLYMNEMO_RUNTIME_DIR=$(runtime_dir)
+export POLYMNEMO_RUNTIME_DIR
+
+say "building the conformance server"
+cargo build --quiet --package polymnemo --example conformance
+
+work=$(mktemp -d)
+started=()
+stop() {
+    local pid
+    for pid in "${started[@]}"; do kill "$pid" 2>/dev/null || true; done
+    wait
+    rm -rf "$work"
+}
+trap stop EXIT
+
+key=$(random_key)
+port=$(free_port)
+chmod 755 "$work"
+POLYMNEMO_PORT=$port POLYMNEMO_DATA_DIR=$work/data POLYMNEMO_API_KEYS=$key:suite \
+    target/debug/examples/conformance &
+started+=($!)
+wait_for_server "$port" $!
+"$node" "$suite/proxy.mjs" "$port" "$key" >"$work/proxy-port" &
+started+=($!)
+until [ -s "$work/proxy-port" ]; do sleep 0.1; done
+url=http://localhost:$(cat "$work/proxy-port")/mcp
+
+passed=0 failed=0
+for revision in 2026-07-28 2025-11-25; do
+    say "conformance with $revision"
+    reports=target/conformance/$revision
+    rm -rf "$reports"
+    mkdir -p "$reports"
+    expected=()
+    if [ -f "$suite/baseline-$revision.yml" ]; then
+        expected=(--expected-failures "$suite/baseline-$revision.yml")
+    fi
+    if "$node" "$suite/node_modules/@modelcontextprotocol/conformance/dist/index.js" server \
+        --url "$url" --requirements "$revision" -o "$reports" "${expected[@]}" >"$reports/report.txt" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+    sed -n '/=== SUMMARY ===/,$p' "$reports/report.txt"
+done
+say "conformance: $passed revisions passed, $failed failed"
+[ "$failed" = 0 ]
