@@ -28,8 +28,16 @@ pub(crate) struct Transaction(DatabaseTransaction);
 
 impl PgStore {
     /// Begins a transaction.
+    ///
+    /// Whoever asked may be gone at any moment, and their request is dropped where it waits. sqlx knows
+    /// nothing yet of a transaction whose `BEGIN` is under way then, so the connection would go back to the
+    /// pool with the transaction open. It is therefore begun in a task, which nobody interrupts; from then on
+    /// dropping it rolls it back.
     pub(crate) async fn begin(&self, scope: Scope) -> Result<Transaction> {
-        let transaction = self.db.begin().await.map_err(from_db)?;
+        let db = self.db.clone();
+        let beginning = tokio::spawn(async move { db.begin().await });
+        let transaction =
+            beginning.await.map_err(|_| Error::internal("beginning a transaction panicked"))?.map_err(from_db)?;
         let mut settings = String::from("deallocate all");
         match scope {
             Scope::User(user) => settings.push_str(&format!("; set local polymnemo.user_id = '{user}'")),
