@@ -151,9 +151,9 @@ impl Form {
         let mut step = 0;
         loop {
             let structured = if self.is_structured() { Some(serde_json::to_value(&*answer)?) } else { None };
-            let structured_bytes = structured.as_ref().map_or(0, |value| json_bytes(value));
+            let structured_bytes = structured.as_ref().map_or(0, json_bytes);
             let full_text = (self != Self::Structured).then(|| answer.full_text());
-            let text_bytes = full_text.as_ref().map_or(0, |text| json_bytes(text));
+            let text_bytes = full_text.as_ref().map_or(0, json_bytes);
             let fits = structured_bytes <= most && text_bytes <= most;
             if fits || !answer.shorten(step) {
                 // The short text also stands in where even the smallest full one does not fit.
