@@ -1,1 +1,23 @@
-//! Under construction.
+//! The server: what `polymnemo` does when it is started.
+//!
+//! The library is there so that tests drive the real router in their own process. `ARCHITECTURE.md`
+//! beside it tells how the crates fit together.
+
+pub mod auth;
+pub mod cli;
+mod commands;
+mod compose;
+pub mod config;
+mod error;
+mod health;
+mod http;
+mod jobs;
+mod logging;
+mod router;
+mod server;
+mod shutdown;
+mod well_known;
+
+pub use compose::Parts;
+pub use error::Error;
+pub use server::Server;

@@ -1,1 +1,7 @@
-fn main() {}
+//! The binary `polymnemo`; everything is in the library beside it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    polymnemo_server::cli::run()
+}

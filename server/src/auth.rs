@@ -1,0 +1,161 @@
+//! Who is asking: from the headers of a request to a [`Ctx`], or to a 401.
+//!
+//! The middleware here is the only place where a request gains an identity. It runs before any
+//! part of the body is read, for every method, and leaves a [`Ctx`] in the request's extensions,
+//! where both doors find it. A credential is looked for in the `Authorization` header and nowhere
+//! else; one in the query is as good as none.
+
+mod local_key;
+mod static_keys;
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use polymnemo_memory::{Ctx, Door, Grants, Identity, MemoryService};
+use serde_json::json;
+
+use crate::config::NetworkConfig;
+
+pub use local_key::LocalKey;
+pub use static_keys::StaticKeys;
+
+/// The permissions that a client asks for to use everything the server has.
+pub const SCOPES: &str = "memory:read memory:write";
+
+/// What a request is authenticated with.
+pub struct Authenticator {
+    keys: StaticKeys,
+    service: MemoryService,
+    network: Arc<NetworkConfig>,
+}
+
+/// Why a request has no identity.
+#[derive(Debug)]
+pub enum Refusal {
+    /// It carries no bearer credential at all.
+    Missing,
+    /// It carries one that is malformed or that nobody has.
+    Invalid,
+    /// The credential is good, but its user can't be read from the database now.
+    Unavailable(polymnemo_memory::Error),
+}
+
+impl Authenticator {
+    /// Authenticates by these keys, and finds users through the service.
+    #[must_use]
+    pub fn new(keys: StaticKeys, service: MemoryService, network: Arc<NetworkConfig>) -> Self {
+        Self { keys, service, network }
+    }
+
+    /// The context of a request with these headers.
+    ///
+    /// # Errors
+    ///
+    /// Where there is no credential, a wrong one, or no database to find its user in.
+    pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Ctx, Refusal> {
+        let credential = bearer_credential(headers)?;
+        let user = self.keys.user_of(credential).ok_or(Refusal::Invalid)?;
+        let user = self.service.user(&Identity::named(user)).await.map_err(Refusal::Unavailable)?;
+        Ok(Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() })
+    }
+
+    /// The answer to a request without an identity (RFC 6750 section 3, RFC 9728 section 5.1).
+    fn challenge(&self, refusal: Refusal, headers: &HeaderMap) -> Response {
+        let (error, description) = match refusal {
+            Refusal::Missing => (
+                None,
+                "This endpoint needs a key. Send it as `Authorization: Bearer KEY`; a key in the URL is not read.",
+            ),
+            Refusal::Invalid => (
+                Some("invalid_token"),
+                "The key is not known here. Check POLYMNEMO_API_KEYS, or the key that the server printed at its start.",
+            ),
+            Refusal::Unavailable(error) => {
+                let error = polymnemo_types::ApiError::from(error);
+                return (StatusCode::SERVICE_UNAVAILABLE, axum::Json(error)).into_response();
+            }
+        };
+        let metadata = format!(
+            "{}/.well-known/oauth-protected-resource{}",
+            self.network.origin_for(headers),
+            self.network.mcp_path
+        );
+        let error_part = error.map(|error| format!(r#"error="{error}", "#)).unwrap_or_default();
+        let challenge = format!(r#"Bearer {error_part}resource_metadata="{metadata}", scope="{SCOPES}""#);
+        let body = json!({ "error": error.unwrap_or("unauthorized"), "error_description": description });
+        let mut response = (StatusCode::UNAUTHORIZED, axum::Json(body)).into_response();
+        // Every part is visible ASCII: the origin was read from a valid header or URL.
+        if let Ok(challenge) = HeaderValue::try_from(challenge) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}
+
+/// The credential of an `Authorization: Bearer` header. The scheme's case doesn't matter.
+fn bearer_credential(headers: &HeaderMap) -> Result<&str, Refusal> {
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let value = given.next().ok_or(Refusal::Missing)?;
+    if given.next().is_some() {
+        return Err(Refusal::Invalid);
+    }
+    let value = value.to_str().map_err(|_| Refusal::Invalid)?.trim();
+    let (scheme, credential) = value.split_once(' ').unwrap_or((value, ""));
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(Refusal::Missing);
+    }
+    Some(credential.trim()).filter(|credential| !credential.is_empty()).ok_or(Refusal::Invalid)
+}
+
+/// Lets a request through with a [`Ctx`] among its extensions, or answers 401.
+pub async fn require_identity(
+    State(authenticator): State<Arc<Authenticator>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match authenticator.authenticate(request.headers()).await {
+        Ok(ctx) => {
+            tracing::Span::current().record("user.id", tracing::field::display(ctx.user.id));
+            // From here on nothing needs the credential, so nothing can leak it.
+            request.headers_mut().remove(header::AUTHORIZATION);
+            request.extensions_mut().insert(ctx);
+            next.run(request).await
+        }
+        Err(refusal) => authenticator.challenge(refusal, request.headers()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credential(values: &[&str]) -> Result<String, String> {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(header::AUTHORIZATION, value.parse().unwrap());
+        }
+        bearer_credential(&headers).map(str::to_owned).map_err(|refusal| format!("{refusal:?}"))
+    }
+
+    #[test]
+    fn the_scheme_is_read_in_any_case_and_the_key_as_it_is() {
+        for good in ["Bearer Key-1", "bearer Key-1", "BEARER   Key-1 "] {
+            assert_eq!(credential(&[good]).unwrap(), "Key-1");
+        }
+    }
+
+    #[test]
+    fn another_scheme_is_no_credential_and_an_empty_or_doubled_one_is_wrong() {
+        assert_eq!(credential(&[]).unwrap_err(), "Missing");
+        assert_eq!(credential(&["Basic a2V5"]).unwrap_err(), "Missing");
+        assert_eq!(credential(&["Key-1"]).unwrap_err(), "Missing");
+        assert_eq!(credential(&["Bearer"]).unwrap_err(), "Invalid");
+        assert_eq!(credential(&["Bearer  "]).unwrap_err(), "Invalid");
+        assert_eq!(credential(&["Bearer a", "Bearer b"]).unwrap_err(), "Invalid");
+    }
+}

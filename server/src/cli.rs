@@ -1,0 +1,113 @@
+//! The command line.
+
+use std::{
+    fmt::Write as _,
+    io::{self, Write as _},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::{
+    Error,
+    commands::{doctor, migrate, serve, setup, stdio},
+    config::{Config, settings::SETTINGS},
+    logging,
+};
+
+/// How long threads of libraries may take to end with the process.
+const LAST_THREADS: Duration = Duration::from_secs(1);
+
+/// One long-term memory that you own and every AI client shares.
+#[derive(Debug, Parser)]
+#[command(name = "polymnemo", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the MCP endpoint and the web app over HTTP (the default)
+    Serve(serve::Options),
+    /// Serve MCP over standard input and output, for one client on this machine
+    Stdio,
+    /// Bring the database schema up to date and exit
+    Migrate,
+    /// Fetch what is missing: PostgreSQL, ONNX Runtime and the embedding model
+    Setup(setup::Options),
+    /// Check the settings, the database, the model and the port, and say how to mend what is wrong
+    Doctor,
+}
+
+/// Does what the command line asks for, and tells how it went: 0 when all went well, 2 when the
+/// command line, the settings or what they lead to are at fault, 1 otherwise.
+#[must_use]
+pub fn run() -> ExitCode {
+    // Two libraries in the tree bring a TLS provider each; without a choice the first use would panic.
+    // It fails only where a provider is installed already, which is as good.
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+
+    let matches = Cli::command().after_long_help(settings_help()).get_matches();
+    let command = match Cli::from_arg_matches(&matches) {
+        Ok(cli) => cli.command.unwrap_or_else(|| Command::Serve(serve::Options::default())),
+        Err(error) => error.exit(),
+    };
+    let outcome = execute(command);
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            // One line, whatever the log's format: this is the answer to a person or a supervisor.
+            let _ = writeln!(io::stderr(), "polymnemo: {error}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<ExitCode, Error> {
+    if let Command::Doctor = command {
+        // It reports on the settings itself, malformed ones too.
+        return in_runtime(doctor::run());
+    }
+    let config = Config::load()?;
+    if let Command::Setup(options) = command {
+        return in_runtime(setup::run(&config, &options));
+    }
+    logging::init(&config.log);
+    in_runtime(async move {
+        match command {
+            Command::Serve(options) => serve::run(config, options).await,
+            Command::Stdio => stdio::run(config).await,
+            Command::Migrate => migrate::run(config).await,
+            Command::Setup(_) | Command::Doctor => Ok(()),
+        }
+        .map(|()| ExitCode::SUCCESS)
+    })
+}
+
+fn in_runtime<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::Failed(format!("the asynchronous runtime can't be started: {error}")))?;
+    let outcome = runtime.block_on(work);
+    // A thread that waits for standard input, or computes an embedding nobody wants any more, must
+    // not keep the process.
+    runtime.shutdown_timeout(LAST_THREADS);
+    outcome
+}
+
+fn settings_help() -> String {
+    let mut text = String::from("Settings, from the environment or the file .env in the working directory:\n");
+    for setting in SETTINGS {
+        // Writing to a String does not fail.
+        let _ = write!(text, "\n  {}\n      {} [default: {}]\n", setting.name, setting.about, setting.default);
+    }
+    text
+}
+
+/// Prints lines on standard output. A reader that went away is no reason to stop the work.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stdout(), "{text}");
+}

@@ -1,0 +1,151 @@
+use std::{fmt, io, net::SocketAddr, path::Path, process::ExitCode, time::Duration};
+
+use polymnemo_app::Site;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+use crate::{
+    Error,
+    cli::say,
+    compose,
+    config::{Config, DirectoryConfig, NetworkConfig},
+    error::in_one_line,
+};
+
+/// How long something that listens on our port may take to say who it is.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Checks every part on its own and prints a line for each: that it passes, or how to mend it.
+pub(crate) async fn run() -> Result<ExitCode, Error> {
+    let mut report = Report { failed: false };
+    let config = match Config::load() {
+        Ok(config) => config,
+        Err(error) => {
+            report.fail("settings", error);
+            return Ok(report.exit_code());
+        }
+    };
+    report.pass("settings", who_may_connect(&config));
+    report.check("data directory", writable(&config.directories));
+    report.check("runtime library", runtime_library(&config));
+    report.check("model", model(&config).await);
+    report.check("database", database(&config).await);
+    report.check("web app", web_app(&config.directories.site));
+    report.check("port", port(&config.network).await);
+    Ok(report.exit_code())
+}
+
+struct Report {
+    failed: bool,
+}
+
+impl Report {
+    fn check(&mut self, part: &str, outcome: Result<String, String>) {
+        match outcome {
+            Ok(found) => self.pass(part, found),
+            Err(fix) => self.fail(part, fix),
+        }
+    }
+
+    fn pass(&mut self, part: &str, found: impl fmt::Display) {
+        say(&format!("pass  {part}: {found}"));
+    }
+
+    fn fail(&mut self, part: &str, fix: impl fmt::Display) {
+        self.failed = true;
+        say(&format!("FAIL  {part}: {fix}"));
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        if self.failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+}
+
+fn who_may_connect(config: &Config) -> String {
+    match config.access.api_keys.len() {
+        0 => "good; a generated key is used, since POLYMNEMO_API_KEYS is not set".to_owned(),
+        1 => "good; one key may connect".to_owned(),
+        keys => format!("good; {keys} keys may connect"),
+    }
+}
+
+fn writable(directories: &DirectoryConfig) -> Result<String, String> {
+    let folder = &directories.data;
+    match directories.make_data().and_then(|()| tempfile::tempfile_in(folder)) {
+        Ok(_) => Ok(format!("{} can be written", folder.display())),
+        Err(error) => Err(format!(
+            "{} can't be written ({error}); correct its permissions, or set POLYMNEMO_DATA_DIR to another folder",
+            folder.display()
+        )),
+    }
+}
+
+fn runtime_library(config: &Config) -> Result<String, String> {
+    let library = config.embedder.runtime_library.display();
+    if config.embedder.runtime_library.is_file() {
+        return Ok(format!("{library} is there"));
+    }
+    Err(format!("{library} is missing; run `polymnemo setup`"))
+}
+
+/// Loads the model and embeds a word: nothing less shows that it works.
+async fn model(config: &Config) -> Result<String, String> {
+    let embedder = compose::embedder(config).map_err(|error| error.to_string())?;
+    let vector = embedder.embed_query("memory").await.map_err(|error| in_one_line(&error))?;
+    let model = embedder.model();
+    if vector.len() != model.dimension as usize {
+        return Err(format!(
+            "{} gave {} numbers where its manifest says {}; run `polymnemo setup`, or correct the manifest of your own model",
+            model.id,
+            vector.len(),
+            model.dimension
+        ));
+    }
+    Ok(format!("{} works, {} dimensions", model.id, model.dimension))
+}
+
+async fn database(config: &Config) -> Result<String, String> {
+    let database = compose::Database::open(config).await.map_err(|error| error.to_string())?;
+    let described = database.describe().await;
+    database.close().await;
+    let kind = if config.database.url.is_some() { "of POLYMNEMO_DATABASE_URL" } else { "embedded" };
+    described.map(|described| format!("{described}, {kind}")).map_err(|error| in_one_line(&error))
+}
+
+fn web_app(folder: &Path) -> Result<String, String> {
+    match Site::load(folder) {
+        Ok(site) if site.styled() && site.hydrates() => Ok(format!("its files are in {}", folder.display())),
+        // Not a failure: every page works without them.
+        Ok(_) => Ok(format!("its files are not in {}, so pages are plain; `make run` builds them", folder.display())),
+        Err(error) => Err(format!("{} can't be read ({error}); correct its permissions", folder.display())),
+    }
+}
+
+/// The port is free, or it is our own server that has it.
+async fn port(network: &NetworkConfig) -> Result<String, String> {
+    let address = network.address();
+    match TcpListener::bind(address).await {
+        Ok(_) => Ok(format!("{address} is free")),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            let asked = tokio::time::timeout(PATIENCE, is_polymnemo(network)).await;
+            if matches!(asked, Ok(Ok(true))) {
+                return Ok(format!("{address} is served by polymnemo"));
+            }
+            Err(format!("{address} is taken by another program; stop it, or set POLYMNEMO_PORT to another port"))
+        }
+        Err(error) => {
+            Err(format!("{address} can't be listened on ({error}); correct POLYMNEMO_HOST or POLYMNEMO_PORT"))
+        }
+    }
+}
+
+async fn is_polymnemo(network: &NetworkConfig) -> io::Result<bool> {
+    let host = if network.host.is_unspecified() { [127, 0, 0, 1].into() } else { network.host };
+    let mut stream = TcpStream::connect(SocketAddr::new(host, network.port)).await?;
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await?;
+    let mut answer = String::new();
+    stream.take(4096).read_to_string(&mut answer).await?;
+    Ok(answer.contains(r#""status":"alive""#))
+}

@@ -1,0 +1,121 @@
+use std::io::{self, IsTerminal};
+
+use polymnemo_app::Site;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    Error, Parts, Server,
+    auth::{LocalKey, StaticKeys},
+    cli::say,
+    config::{ApiKey, Config, ConfigError, LOCAL_USER, NetworkConfig},
+    shutdown,
+};
+
+/// The command line of `serve`.
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct Options {
+    /// Print how to connect, key included, even where standard output is not a terminal
+    #[arg(long)]
+    show_connection: bool,
+}
+
+/// Serves until a signal asks to halt.
+pub(crate) async fn run(config: Config, options: Options) -> Result<(), Error> {
+    // The port is taken first, so that clients who come early wait instead of being turned away, and
+    // a port in use is told before a database is started.
+    let listener = listen(&config.network).await?;
+    let address = listener.local_addr().map_err(|error| Error::Failed(format!("the socket does not work: {error}")))?;
+    let (halt, at_once) = (CancellationToken::new(), CancellationToken::new());
+    shutdown::on_signals(&halt, &at_once)
+        .map_err(|error| Error::Failed(format!("signals can't be handled: {error}")))?;
+
+    let (keys, local_key) = keys(&config)?;
+    let site = Site::load(&config.directories.site).map_err(|error| {
+        let folder = config.directories.site.display();
+        ConfigError::new("POLYMNEMO_SITE_DIR", format!("{folder} can't be read: {error}"))
+    })?;
+    let Some(parts) = halt.run_until_cancelled(Parts::start(&config)).await.transpose()? else { return Ok(()) };
+    if !site.hydrates() || !site.styled() {
+        let folder = config.directories.site.display();
+        tracing::warn!(%folder, "the built files of the web app are missing; pages work, but plainly");
+    }
+    let server = Server::new(parts.service.clone(), keys, config.network.clone(), address.port(), site);
+    let origin = config.network.origin_to_show(address.port());
+    let mcp_url = format!("{origin}{}", config.network.mcp_path);
+    tracing::info!(%address, mcp_url, version = env!("CARGO_PKG_VERSION"), "listening");
+    if options.show_connection || io::stdout().is_terminal() {
+        say(&connection(&origin, &mcp_url, local_key.as_ref()));
+    } else if let Some(local_key) = &local_key {
+        tracing::info!(file = %local_key.path.display(), user = LOCAL_USER, "no keys are set; a generated one is in the file");
+    }
+
+    let outcome = server.run(listener, halt, at_once).await;
+    parts.stop().await;
+    tracing::info!("halted");
+    outcome.map_err(|error| Error::Failed(format!("the server stopped: {error}")))
+}
+
+async fn listen(network: &NetworkConfig) -> Result<TcpListener, ConfigError> {
+    let address = network.address();
+    TcpListener::bind(address).await.map_err(|error| match error.kind() {
+        io::ErrorKind::AddrInUse => ConfigError::new(
+            "POLYMNEMO_PORT",
+            format!("{address} is in use already; stop what listens there or set another port"),
+        ),
+        io::ErrorKind::PermissionDenied => {
+            ConfigError::new("POLYMNEMO_PORT", format!("{address} may not be listened on; choose a port above 1023"))
+        }
+        _ => ConfigError::new("POLYMNEMO_HOST", format!("{address} can't be listened on: {error}")),
+    })
+}
+
+/// The keys from the settings, or one that was generated for this machine.
+fn keys(config: &Config) -> Result<(StaticKeys, Option<LocalKey>), ConfigError> {
+    if !config.access.api_keys.is_empty() {
+        return Ok((StaticKeys::new(&config.access.api_keys), None));
+    }
+    let data = &config.directories.data;
+    let local = config.directories.make_data().and_then(|()| LocalKey::load_or_create(data)).map_err(|error| {
+        ConfigError::new("POLYMNEMO_DATA_DIR", format!("the key can't be kept in {}: {error}", data.display()))
+    })?;
+    let pair = ApiKey { key: local.key.clone(), user: LOCAL_USER.to_owned() };
+    Ok((StaticKeys::new(&[pair]), Some(local)))
+}
+
+/// How to connect, for a person to read and copy. A key from the settings is not repeated: whoever
+/// set it has it, and a terminal keeps what it shows.
+fn connection(origin: &str, mcp_url: &str, local_key: Option<&LocalKey>) -> String {
+    let key = local_key.map_or("YOUR_KEY", |local| local.key.expose());
+    let snippet = json!({
+        "mcpServers": {
+            "polymnemo": {
+                "type": "http",
+                "url": mcp_url,
+                "headers": { "Authorization": format!("Bearer {key}") },
+            }
+        }
+    });
+    format!(
+        "\nConnect an MCP client with this snippet:\n\n{snippet:#}\n\nMCP endpoint: {mcp_url}\nWeb page:     {origin}/"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Secret;
+
+    #[test]
+    fn the_snippet_is_valid_json_with_a_working_key() {
+        let key = LocalKey { key: Secret::new("polymnemo_secret"), path: "/data/api-key".into() };
+        let text = connection("http://127.0.0.1:8000", "http://127.0.0.1:8000/mcp", Some(&key));
+        let snippet = text.split("\n\n").find(|part| part.starts_with('{')).unwrap();
+        let snippet: serde_json::Value = serde_json::from_str(snippet).unwrap();
+        let server = &snippet["mcpServers"]["polymnemo"];
+        assert_eq!(server["url"], "http://127.0.0.1:8000/mcp");
+        assert_eq!(server["headers"]["Authorization"], "Bearer polymnemo_secret");
+        assert!(text.ends_with("MCP endpoint: http://127.0.0.1:8000/mcp\nWeb page:     http://127.0.0.1:8000/"));
+    }
+}

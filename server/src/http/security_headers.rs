@@ -1,0 +1,47 @@
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+use crate::config::NetworkConfig;
+
+/// Sent with every answer, whatever it is.
+const ALWAYS: [(HeaderName, &str); 4] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    // Not `no-referrer`: browsers then send `Origin: null` with a form of our own pages, which is
+    // the very thing that tells a foreign page.
+    (header::REFERRER_POLICY, "same-origin"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+];
+
+/// Sent unless the answer says otherwise itself: only pages need to load anything, and only the
+/// files of the web app may be kept.
+const BY_DEFAULT: [(HeaderName, &str); 2] = [
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
+    (header::CACHE_CONTROL, "no-store"),
+];
+
+/// Adds the headers that tell browsers to be careful.
+pub(crate) async fn add(State(network): State<Arc<NetworkConfig>>, request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in ALWAYS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    for (name, value) in BY_DEFAULT {
+        insert_if_absent(headers, name, value);
+    }
+    if network.public_url.as_ref().is_some_and(|url| url.starts_with("https://")) {
+        insert_if_absent(headers, header::STRICT_TRANSPORT_SECURITY, "max-age=31536000");
+    }
+    response
+}
+
+fn insert_if_absent(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers.entry(name).or_insert(HeaderValue::from_static(value));
+}

@@ -1,0 +1,103 @@
+//! Every route of the server, and what stands before each.
+//!
+//! ```text
+//! request log, security headers, panics
+//! ├── /healthz, /readyz                  nothing else
+//! ├── /.well-known/…                     host check, readable from everywhere
+//! └── host and origin check
+//!     ├── /mcp                           CORS, time limit, identity, Accept, JSON → the MCP handler
+//!     └── everything else                time limit, body limit, compression → the web app
+//! ```
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{Router, middleware};
+use http::{HeaderName, HeaderValue};
+use polymnemo_memory::MemoryService;
+use tokio_util::task::TaskTracker;
+use tower::ServiceBuilder;
+use tower_http::{
+    catch_panic::CatchPanicLayer, compression::CompressionLayer, limit::RequestBodyLimitLayer,
+    set_header::SetResponseHeaderLayer,
+};
+
+use crate::{
+    auth::{self, Authenticator},
+    config::NetworkConfig,
+    health,
+    http::{accept, callers, cors, in_flight, json_rpc, panics, request_log, security_headers, time_limit},
+    well_known,
+};
+
+/// How long a request may take before its answer begins, its own body included. Tools have a
+/// shorter limit of their own, after which they say what to do.
+const MCP_TIME: Duration = Duration::from_secs(60);
+const PAGE_TIME: Duration = Duration::from_secs(30);
+/// The greatest length of a body sent to the web app, in bytes.
+const PAGE_BODY: usize = 2 << 20;
+
+/// What the routes are made of.
+pub(crate) struct Doors {
+    /// The memory service.
+    pub(crate) service: MemoryService,
+    /// Who may use the MCP endpoint.
+    pub(crate) authenticator: Arc<Authenticator>,
+    /// Where the server is.
+    pub(crate) network: Arc<NetworkConfig>,
+    /// The pages, their server functions and files, with the fallback for everything unknown.
+    pub(crate) web: Router,
+    /// The MCP handler, on its transport.
+    pub(crate) mcp: Router,
+    /// Where requests in flight are counted.
+    pub(crate) requests: TaskTracker,
+}
+
+/// Puts everything in its place.
+pub(crate) fn router(doors: Doors) -> Router {
+    let Doors { service, authenticator, network, web, mcp, requests } = doors;
+
+    let mcp = mcp.layer(
+        ServiceBuilder::new()
+            .layer(cors::for_mcp(network.clone()))
+            .layer(middleware::from_fn_with_state(MCP_TIME, time_limit::enforce))
+            // Proxies must pass events on as they come.
+            .layer(SetResponseHeaderLayer::if_not_present(
+                HeaderName::from_static("x-accel-buffering"),
+                HeaderValue::from_static("no"),
+            ))
+            .layer(middleware::from_fn_with_state(authenticator, auth::require_identity))
+            .layer(middleware::from_fn(accept::complete))
+            .layer(middleware::from_fn(json_rpc::check)),
+    );
+    let web = web.layer(
+        ServiceBuilder::new()
+            .layer(middleware::from_fn_with_state(PAGE_TIME, time_limit::enforce))
+            .layer(RequestBodyLimitLayer::new(PAGE_BODY))
+            .layer(CompressionLayer::new()),
+    );
+    let guarded = web.merge(mcp).layer(middleware::from_fn_with_state(network.clone(), callers::check_origin));
+    let metadata = well_known::routes(network.clone());
+
+    guarded
+        .merge(metadata)
+        .layer(middleware::from_fn_with_state(network.clone(), callers::check_host))
+        .merge(health::routes(service))
+        .layer(
+            ServiceBuilder::new()
+                .layer(middleware::from_fn_with_state(requests, in_flight::track))
+                .layer(middleware::from_fn(request_log::record))
+                .layer(middleware::from_fn_with_state(network, security_headers::add))
+                .layer(CatchPanicLayer::custom(panics::answer)),
+        )
+}
+
+/// Mounts the MCP handler at its path, with and without a slash at the end: a client that adds one
+/// must not be redirected, since many drop the key on the way.
+pub(crate) fn mount<S>(path: &str, handler: S) -> Router
+where
+    S: tower::Service<axum::extract::Request, Error = std::convert::Infallible> + Clone + Send + Sync + 'static,
+    S::Response: axum::response::IntoResponse,
+    S::Future: Send + 'static,
+{
+    Router::new().route_service(path, handler.clone()).route_service(&format!("{path}/"), handler)
+}

@@ -1,0 +1,122 @@
+//! A server that is ready to answer: its routes, and how it comes to a halt.
+
+use std::{io, sync::Arc, time::Duration};
+
+use axum::Router;
+use polymnemo_app::{Site, WebContext};
+use polymnemo_mcp::{Caller, McpServer, Toolset};
+use polymnemo_memory::MemoryService;
+use rmcp::ServerHandler;
+use tokio::net::TcpListener;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    auth::{Authenticator, StaticKeys},
+    config::NetworkConfig,
+    jobs,
+    router::{self, Doors},
+};
+
+/// How long requests in flight may take to finish once the server is to halt.
+const GRACE: Duration = Duration::from_secs(30);
+/// How long connections and jobs may take to end after that.
+const LAST_GRACE: Duration = Duration::from_secs(3);
+
+/// The HTTP server over a memory service.
+pub struct Server {
+    router: Router,
+    service: MemoryService,
+    requests: TaskTracker,
+    streams: CancellationToken,
+}
+
+impl Server {
+    /// Puts the doors before the service. `port` is the one that is listened on.
+    #[must_use]
+    pub fn new(service: MemoryService, keys: StaticKeys, network: NetworkConfig, port: u16, site: Site) -> Self {
+        let handler = McpServer::new(service.clone(), Caller::FromRequest, Toolset::Default);
+        Self::with_handler(service, keys, network, port, site, handler)
+    }
+
+    /// [`Server::new`] with another MCP handler, so that a conformance suite can bring its fixtures
+    /// and still meet everything that stands before ours.
+    #[must_use]
+    pub fn with_handler(
+        service: MemoryService,
+        keys: StaticKeys,
+        network: NetworkConfig,
+        port: u16,
+        site: Site,
+        handler: impl ServerHandler + Clone,
+    ) -> Self {
+        let network = Arc::new(network);
+        let requests = TaskTracker::new();
+        let streams = CancellationToken::new();
+        let transport = polymnemo_mcp::streamable_http_with(
+            handler,
+            network.host_patterns(),
+            network.origin_patterns(),
+            streams.clone(),
+        );
+        let origin = network.origin_to_show(port);
+        let web = polymnemo_app::routes(WebContext {
+            mcp_url: format!("{origin}{}", network.mcp_path),
+            public_url: origin,
+            service: service.clone(),
+            site,
+        });
+        let router = router::router(Doors {
+            authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone())),
+            mcp: router::mount(&network.mcp_path, transport),
+            service: service.clone(),
+            web,
+            network,
+            requests: requests.clone(),
+        });
+        Self { router, service, requests, streams }
+    }
+
+    /// Answers requests and does its jobs until `halt` is cancelled; then lets the requests in flight
+    /// finish, ends event streams, and returns. `at_once` cuts the waiting short.
+    ///
+    /// # Errors
+    ///
+    /// Where the socket fails.
+    pub async fn run(
+        self,
+        listener: TcpListener,
+        halt: CancellationToken,
+        at_once: CancellationToken,
+    ) -> io::Result<()> {
+        let Self { router, service, requests, streams } = self;
+        let jobs = jobs::spawn(&service, &halt);
+        // A client may keep an event stream open for as long as it likes, and a connection counts as
+        // busy meanwhile. So streams end as soon as no request is left that has not been answered.
+        let ending = tokio::spawn({
+            let (halt, at_once, streams) = (halt.clone(), at_once.clone(), streams.clone());
+            async move {
+                halt.cancelled().await;
+                requests.close();
+                let grace = tokio::time::timeout(GRACE, requests.wait());
+                if let Some(Err(_)) = at_once.run_until_cancelled(grace).await {
+                    tracing::warn!("requests were still running after {GRACE:?} and are cut off");
+                }
+                streams.cancel();
+            }
+        });
+        let serving = axum::serve(listener, router).with_graceful_shutdown(halt.clone().cancelled_owned());
+        let forced = async {
+            streams.cancelled().await;
+            tokio::time::sleep(LAST_GRACE).await;
+        };
+        tokio::select! {
+            outcome = serving.into_future() => outcome?,
+            () = forced => tracing::warn!("connections that did not close were cut off"),
+        }
+        ending.abort();
+        if tokio::time::timeout(LAST_GRACE, jobs.wait()).await.is_err() {
+            tracing::warn!("a background job did not end in time");
+        }
+        Ok(())
+    }
+}
