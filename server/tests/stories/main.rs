@@ -1,0 +1,18 @@
+//! Stories about the server, told through its real router or its real binary.
+//!
+//! They are one test binary, because linking one takes longer than running it.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod callers;
+mod halting;
+mod health;
+mod identity;
+mod settings;
+mod sharing_the_database;
+mod tenancy;
+mod transport;
+mod web;

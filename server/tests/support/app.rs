@@ -1,0 +1,202 @@
+use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc};
+
+use polymnemo_app::Site;
+use polymnemo_memory::{Ctx, Door, Grants, Identity, MemoryService, ports::Embedder, testing::FakeEmbedder};
+use polymnemo_server::{
+    Parts, Server,
+    auth::StaticKeys,
+    config::{Config, NetworkConfig, Settings},
+};
+use reqwest::{Method, RequestBuilder};
+use rmcp::ServerHandler;
+use sea_orm::DatabaseConnection;
+use tokio::{net::TcpListener, runtime::Runtime, task::JoinHandle};
+use tokio_util::sync::CancellationToken;
+
+use super::{McpClient, TestDatabase, runtime_dir};
+
+/// Who has a key.
+const USERS: [&str; 3] = ["alice", "bob", "carol"];
+
+/// The key of a test user.
+pub fn key_of(user: &str) -> String {
+    format!("test-key-of-{user}-0123456789")
+}
+
+/// A running server with a database of its own.
+pub struct TestApp {
+    service: MemoryService,
+    base: String,
+    mcp_path: String,
+    client: reqwest::Client,
+    halt: CancellationToken,
+    running: Option<JoinHandle<std::io::Result<()>>>,
+    /// The server's own threads. A test's single thread can't serve while the test itself blocks, and
+    /// a connection that is left half open keeps the database from being dropped.
+    runtime: Option<Runtime>,
+    // Dropped last: the database goes when nobody uses it any more.
+    database: TestDatabase,
+}
+
+/// A server to be started.
+#[derive(Default)]
+pub struct Builder {
+    settings: BTreeMap<String, String>,
+    embedder: Option<Arc<dyn Embedder>>,
+    real_embedder: bool,
+    make_server: Option<MakeServer>,
+}
+
+/// Makes the server of its parts; there is one kind for each MCP handler.
+type MakeServer = Box<dyn FnOnce(MemoryService, StaticKeys, NetworkConfig, u16, Site) -> Server + Send>;
+
+impl Builder {
+    /// With this setting. The users' keys, the database and the port are the harness's.
+    pub fn setting(mut self, name: &str, value: &str) -> Self {
+        self.settings.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// With the model of the settings.
+    pub fn real_embedder(mut self) -> Self {
+        self.real_embedder = true;
+        self
+    }
+
+    /// With an embedder of the test's own.
+    pub fn embedder(mut self, embedder: Arc<dyn Embedder>) -> Self {
+        self.embedder = Some(embedder);
+        self
+    }
+
+    /// With another MCP handler behind the router.
+    pub fn handler(mut self, handler: impl ServerHandler + Clone) -> Self {
+        self.make_server = Some(Box::new(|service, keys, network, port, site| {
+            Server::with_handler(service, keys, network, port, site, handler)
+        }));
+        self
+    }
+
+    /// Starts the server.
+    pub async fn start(self) -> TestApp {
+        let database = TestDatabase::create().await;
+        let keys: Vec<String> = USERS.iter().map(|user| format!("{}:{user}", key_of(user))).collect();
+        let mut settings = self.settings;
+        settings.entry("POLYMNEMO_TIME_ZONE".into()).or_insert_with(|| "Europe/Berlin".into());
+        settings.insert("POLYMNEMO_API_KEYS".into(), keys.join(","));
+        settings.insert("POLYMNEMO_DATABASE_URL".into(), database.url().to_owned());
+        settings.insert("POLYMNEMO_RUNTIME_DIR".into(), runtime_dir().to_string_lossy().into_owned());
+        settings.insert("POLYMNEMO_PORT".into(), "0".into());
+        for name in ["POLYMNEMO_EMBED_MODEL", "POLYMNEMO_EMBED_MODEL_DIR"] {
+            if let Ok(value) = std::env::var(name) {
+                settings.entry(name.into()).or_insert(value);
+            }
+        }
+        let settings = settings.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let settings = Settings::from_sources(settings, Path::new("/nonexistent")).unwrap();
+        let config = Config::from_settings(&settings).unwrap();
+
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let starting = runtime.spawn(async move {
+            let parts = if self.real_embedder {
+                Parts::start(&config).await
+            } else {
+                let embedder = self.embedder.unwrap_or_else(|| Arc::new(FakeEmbedder::default()));
+                Parts::start_with(&config, embedder).await
+            };
+            let service = parts.expect("the parts of the test server").service;
+            (service, TcpListener::bind(config.network.address()).await.unwrap(), config)
+        });
+        let (service, listener, config) = starting.await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let site = Site::load(Path::new("/nonexistent")).unwrap();
+        let mcp_path = config.network.mcp_path.clone();
+        let keys = StaticKeys::new(&config.access.api_keys);
+        let make_server = self.make_server.unwrap_or_else(|| Box::new(Server::new));
+        let server = make_server(service.clone(), keys, config.network, address.port(), site);
+        let halt = CancellationToken::new();
+        let running = runtime.spawn(server.run(listener, halt.clone(), CancellationToken::new()));
+        TestApp {
+            service,
+            base: format!("http://{address}"),
+            mcp_path,
+            client: reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap(),
+            halt,
+            running: Some(running),
+            runtime: Some(runtime),
+            database,
+        }
+    }
+}
+
+impl TestApp {
+    /// A server whose embedder knows words only.
+    pub async fn start() -> Self {
+        Self::builder().start().await
+    }
+
+    /// A server to be adapted.
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// The address of the server, without a slash at the end.
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// The address of the MCP endpoint.
+    pub fn mcp_url(&self) -> String {
+        format!("{}{}", self.base, self.mcp_path)
+    }
+
+    /// An MCP client with this user's key.
+    pub fn mcp(&self, user: &str) -> McpClient {
+        McpClient::new(self.client.clone(), self.mcp_url(), key_of(user))
+    }
+
+    /// A bare HTTP request to this path.
+    pub fn http(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.base))
+    }
+
+    /// The service behind the doors.
+    pub fn service(&self) -> &MemoryService {
+        &self.service
+    }
+
+    /// What the service is told of a request of this user.
+    pub async fn ctx(&self, user: &str) -> Ctx {
+        let user = self.service.user(&Identity::named(user)).await.unwrap();
+        Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() }
+    }
+
+    /// The URL of the database, for another process. It holds a password.
+    pub fn database_url(&self) -> &str {
+        self.database.url()
+    }
+
+    /// A connection past all row-level security, to look at what is really stored.
+    pub async fn database(&self) -> DatabaseConnection {
+        self.database.connect_as_superuser().await
+    }
+
+    /// Takes the database away from the server.
+    pub async fn cut_off_database(&self) {
+        self.database.cut_off().await;
+    }
+
+    /// Asks the server to halt; the handle ends when it has.
+    pub fn halt(&mut self) -> JoinHandle<std::io::Result<()>> {
+        self.halt.cancel();
+        self.running.take().expect("the server was halted already")
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What the stories are told with: a server like the real one, its users, and clients for them.
+//!
+//! ```ignore
+//! let app = TestApp::start().await;
+//! let alice = app.mcp("alice");
+//! let stored = alice.call("remember", json!({ "content": "My bike is green." })).await;
+//! assert_eq!(stored["status"], "stored");
+//! ```
+//!
+//! The server is the real router on a real TCP port over a PostgreSQL database of its own. Stories
+//! that are about meaning ask for the real model ([`Builder::real_embedder`]), which takes a second or
+//! two to load; all others use one that knows words only.
+
+#![allow(
+    clippy::allow_attributes,
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "each test binary uses a part of the harness, so nothing here can be expected of all of them"
+)]
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "the harness fails a test as the test itself would"
+)]
+
+mod app;
+mod database;
+mod filling;
+mod mcp;
+mod process;
+
+pub use app::{Builder, TestApp, key_of};
+pub use database::{TestDatabase, runtime_dir};
+pub use filling::fill_with_copies;
+pub use mcp::{McpClient, REVISIONS, ToolResult};
+pub use process::{ServerProcess, data_folder};
