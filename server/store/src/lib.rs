@@ -24,6 +24,7 @@ mod users;
 
 use std::{
     collections::HashMap,
+    str::FromStr as _,
     sync::{Arc, RwLock},
     time::Duration,
 };
@@ -39,7 +40,10 @@ use polymnemo_memory::{
 };
 use polymnemo_migrations::Migrator;
 use polymnemo_types::{Memory, MemoryId, NamespaceSummary, Page, Revision};
-use sea_orm::{ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, TransactionTrait as _};
+use sea_orm::{
+    ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, TransactionTrait as _,
+    sqlx::{self, Connection as _},
+};
 use sea_orm_migration::MigratorTrait as _;
 
 use crate::{error::from_db, transaction::Scope};
@@ -101,6 +105,7 @@ impl PgStore {
     }
 
     async fn open(url: &str, options: &PgOptions) -> Result<DatabaseConnection> {
+        probe(url, options.connect_timeout).await?;
         let mut connect = ConnectOptions::new(url);
         connect
             .max_connections(options.max_connections)
@@ -171,6 +176,19 @@ impl PgStore {
             }
         }
     }
+}
+
+/// Connects once and disconnects: a pool would go on trying until its time is over and then report only that.
+async fn probe(url: &str, patience: Duration) -> Result<()> {
+    let unavailable = |source| polymnemo_memory::Error::Unavailable { part: "database", source };
+    let options = sqlx::postgres::PgConnectOptions::from_str(url).map_err(|error| unavailable(error.into()))?;
+    let connection = tokio::time::timeout(patience, sqlx::PgConnection::connect_with(&options))
+        .await
+        .map_err(|_| unavailable(format!("no answer within {} seconds", patience.as_secs()).into()))?
+        .map_err(|error| unavailable(error.into()))?;
+    // The server may be gone again by now, which the next attempt will tell.
+    let _ = connection.close().await;
+    Ok(())
 }
 
 #[async_trait]
