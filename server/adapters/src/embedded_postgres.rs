@@ -273,3 +273,40 @@ async fn supervise(server: Arc<Server>, data_dir: PathBuf, mut running: Running,
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::{endpoint::Endpoint, *};
+    use crate::support;
+
+    #[tokio::test]
+    async fn the_loopback_interface_does_where_there_are_no_sockets() {
+        let directory = tempfile::tempdir_in("/tmp").expect("a directory");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
+        let data_dir = make_data_dir(directory.path()).expect("a data directory");
+        let programs = Programs::find(&support::runtime_dir()).expect("the programs");
+        let account = Account::choose(&Cluster::directory(&data_dir)).expect("an account");
+        let durability = Durability::TestOnly;
+        let cluster = Cluster::open(&programs, &data_dir, account.as_ref(), durability).await.expect("a cluster");
+        let log = data_dir.join("postgres.log");
+        let server = Server { programs, cluster, account, durability, log };
+
+        let loopback = Endpoint::loopback().expect("a free port");
+        let running = server.ensure_running(&data_dir, Some(&loopback)).await.expect("it starts");
+        assert_eq!(running.endpoint, loopback);
+        let attached = server.attach().await.expect("it can be looked for").expect("it runs");
+        assert_eq!(attached.endpoint, loopback, "others find it by the port");
+        let password = &server.cluster.credentials.superuser;
+        let url = |password: &str| loopback.url(SUPERUSER, password, "postgres");
+        let address: String = sqlx::query_scalar("SELECT host(inet_server_addr())")
+            .fetch_one(&mut connect(&url(password)).await.expect("a connection"))
+            .await
+            .expect("an address");
+        assert_eq!(address, "127.0.0.1");
+        assert!(connect(&url("wrong")).await.is_err(), "the password is not asked for");
+        running.stop(&server.cluster.directory).await.expect("it stops");
+        assert!(server.attach().await.expect("it can be looked for").is_none());
+    }
+}

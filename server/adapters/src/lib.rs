@@ -2,3 +2,7 @@
 
 pub mod embedded_postgres;
 pub mod embedder;
+
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;

@@ -183,6 +183,19 @@ async fn a_new_database_is_ready_for_use_and_keeps_what_is_committed() {
 }
 
 #[tokio::test]
+async fn the_path_of_the_data_may_be_long_and_odd() {
+    let directory = data_dir();
+    let odd = directory.path().join(format!("it's \"my\" data, 数据 {}", "x".repeat(100)));
+    let postgres = start(&odd).await;
+    assert_eq!(count(postgres.url(), "SELECT 1::bigint").await, 1);
+    let other = OtherProcess::start(&odd);
+    assert!(other.attached);
+    postgres.stop().await.expect("this process leaves");
+    other.stop();
+    assert_eq!(server_process(&odd), None);
+}
+
+#[tokio::test]
 async fn several_processes_share_one_server_and_the_last_one_stops_it() {
     let directory = data_dir();
     let here = start(directory.path()).await;

@@ -206,9 +206,9 @@ async fn a_text_that_is_too_long_is_refused_and_never_cut() {
 
     // Just within the limit every word counts, the last one as well.
     let tokens = embedder.tokens(&long).await.expect("tokens");
-    let fits = &long[..tokens[limit - 10].start];
-    let changed = format!("{} volcano", &long[..tokens[limit - 12].start]);
-    let vectors = embedder.embed_passages(vec![fits.into(), changed]).await.expect("both fit");
+    let beginning = |count: usize| long.get(..tokens[count].start).expect("between characters").to_owned();
+    let (fits, changed) = (beginning(limit - 10), beginning(limit - 12) + "volcano");
+    let vectors = embedder.embed_passages(vec![fits, changed]).await.expect("both fit");
     assert!(cosine(&vectors[0], &vectors[1]) < 0.99999, "the end of the text was not read");
 }
 

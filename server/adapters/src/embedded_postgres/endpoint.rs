@@ -55,6 +55,11 @@ impl Endpoint {
                 return Ok(Self::Socket { directory, port: SOCKET_PORT });
             }
         }
+        Self::loopback()
+    }
+
+    /// A free port.
+    pub(super) fn loopback() -> Result<Self> {
         let probe = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .and_then(|listener| listener.local_addr())
             .doing(|| "find a free port".into())?;

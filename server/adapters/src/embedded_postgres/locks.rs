@@ -16,6 +16,9 @@ use super::error::{Doing as _, Error, Result};
 /// How long to wait before looking again whether a lock is free.
 const POLL: Duration = Duration::from_millis(25);
 
+/// After how long to say that we are waiting.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// Held while the server is started, attached to or stopped.
 #[derive(Debug)]
 pub(super) struct Turn {
@@ -27,9 +30,14 @@ impl Turn {
     pub(super) async fn take(data_dir: &Path) -> Result<Self> {
         let path = data_dir.join("turn.lock");
         let file = open(&path)?;
+        let mut waited = Duration::ZERO;
         // Asking again and again, unlike waiting inside the operating system, ends when the caller gives up.
         while !attempt(file.try_lock(), &path)? {
+            if waited == PATIENCE {
+                tracing::info!("waiting for another process that is starting or stopping the database");
+            }
             tokio::time::sleep(POLL).await;
+            waited += POLL;
         }
         Ok(Self { _file: file })
     }
