@@ -52,6 +52,7 @@ fn status_of(code: ErrorCode) -> http::StatusCode {
         ErrorCode::InvalidInput => StatusCode::BAD_REQUEST,
         ErrorCode::NotFound => StatusCode::NOT_FOUND,
         ErrorCode::Conflict => StatusCode::CONFLICT,
+        ErrorCode::NotSignedIn => StatusCode::UNAUTHORIZED,
         ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::Forbidden => StatusCode::FORBIDDEN,
         ErrorCode::NotReady | ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,

@@ -10,6 +10,8 @@ pub enum ErrorCode {
     NotFound,
     /// The record changed since the caller read it.
     Conflict,
+    /// Nobody is signed in, or no longer.
+    NotSignedIn,
     /// The text is longer than a memory may be.
     TooLarge,
     /// The caller is known but lacks the permission.
