@@ -1,6 +1,7 @@
 //! Measures the embedder alone: what the model gives on this machine, which `remember` can reach but not exceed.
 //!
-//! `cargo bench -p polymnemo-adapters --bench embedder -- [MODEL]`, with POLYMNEMO_RUNTIME_DIR as for the tests.
+//! `cargo bench -p polymnemo-adapters --bench embedder -- [MODEL [TEXTS]]`, with POLYMNEMO_RUNTIME_DIR as for the tests;
+//! TEXTS is the number of texts of mixed length that come in at the end, 10,000 if left out.
 #![expect(clippy::expect_used, clippy::print_stdout, reason = "a measurement prints, and ends where it fails")]
 
 #[path = "../tests/support/mod.rs"]
@@ -82,8 +83,9 @@ async fn latency(embedder: &FastEmbedder, label: &str, count: usize) {
 
 #[tokio::main]
 async fn main() {
-    let model = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let model = model.unwrap_or_else(|| "multilingual-e5-small".into());
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
+    let model = arguments.next().unwrap_or_else(|| "multilingual-e5-small".into());
+    let count = arguments.next().map_or(10_000, |count| count.parse().expect("a number of texts"));
     let runtime = support::runtime_dir();
     let library = if cfg!(target_os = "macos") { "libonnxruntime.dylib" } else { "libonnxruntime.so" };
     println!("{model}; resident memory as (now, at most so far)");
@@ -115,6 +117,5 @@ async fn main() {
     latency(&embedder, "query, during ingest", 50).await;
     busy.abort();
 
-    let count = std::env::var("TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000);
     throughput(&embedder, "mixed passages", (0..count).map(|number| text(number, 1 + number * 7 % 12)).collect()).await;
 }

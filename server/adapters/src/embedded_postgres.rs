@@ -282,7 +282,7 @@ mod tests {
     use crate::support;
 
     #[tokio::test]
-    async fn the_loopback_interface_does_where_there_are_no_sockets() {
+    async fn the_loopback_interface_does_where_there_are_no_sockets_and_a_long_log_is_put_aside() {
         let directory = tempfile::tempdir_in("/tmp").expect("a directory");
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
         let data_dir = make_data_dir(directory.path()).expect("a data directory");
@@ -291,11 +291,14 @@ mod tests {
         let durability = Durability::TestOnly;
         let cluster = Cluster::open(&programs, &data_dir, account.as_ref(), durability).await.expect("a cluster");
         let log = data_dir.join("postgres.log");
+        fs::write(&log, vec![b'\n'; 9 << 20]).expect("a log that has grown long");
         let server = Server { programs, cluster, account, durability, log };
 
         let loopback = Endpoint::loopback().expect("a free port");
         let running = server.ensure_running(&data_dir, Some(&loopback)).await.expect("it starts");
         assert_eq!(running.endpoint, loopback);
+        assert!(data_dir.join("postgres.log.1").exists(), "the long log was not put aside");
+        assert!(fs::metadata(&server.log).expect("a new log").len() < 1 << 20);
         let attached = server.attach().await.expect("it can be looked for").expect("it runs");
         assert_eq!(attached.endpoint, loopback, "others find it by the port");
         let password = &server.cluster.credentials.superuser;
