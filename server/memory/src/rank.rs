@@ -15,7 +15,9 @@
 //! - **The named source.** A query that names where a memory comes from prefers it.
 //! - **Noise gate.** Each memory shows evidence: its scaled cosine plus the share of the query's
 //!   weight that it matches. If not even the best shows enough for a store of this size, there is
-//!   no answer; memories with almost none are left out of any answer.
+//!   no answer; memories with almost none are left out of any answer. The thresholds stop gibberish and most of what
+//!   has nothing to do with the store, and were lowered until questions that share no word with their answer
+//!   passed: a wrong answer can be read over, a hidden one is lost.
 
 use std::collections::{HashMap, HashSet};
 
