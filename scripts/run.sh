@@ -7,5 +7,6 @@ bash scripts/build-web.sh release
 say "building the server"
 cargo build --release --package polymnemo
 
-export LEPTOS_SITE_ROOT=${LEPTOS_SITE_ROOT:-$root/target/site}
+# Without arguments it ends with how to connect, a working key included, whatever standard output is.
+if [ $# = 0 ]; then set -- serve --show-connection; fi
 exec target/release/polymnemo "$@"
