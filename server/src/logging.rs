@@ -21,7 +21,7 @@ const CAPS: &[(&str, Level)] = &[
     ("sqlx::pool", Level::ERROR),
     ("sqlx", Level::WARN),
     ("sea_orm", Level::WARN),
-    ("sea_orm_migration", Level::INFO),
+    ("sea_orm_migration", Level::WARN),
     ("hyper", Level::INFO),
     ("h2", Level::INFO),
 ];

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc, time::Duration};
 
-use axum::Router;
+use axum::{Router, serve::ListenerExt};
 use polymnemo_app::{Site, WebContext};
 use polymnemo_mcp::{Caller, McpServer, Toolset};
 use polymnemo_memory::MemoryService;
@@ -102,6 +102,12 @@ impl Server {
                     tracing::warn!("requests were still running after {GRACE:?} and are cut off");
                 }
                 streams.cancel();
+            }
+        });
+        // An answer must not wait for a full packet.
+        let listener = listener.tap_io(|connection| {
+            if let Err(error) = connection.set_nodelay(true) {
+                tracing::debug!(%error, "a connection can't be told to send at once");
             }
         });
         let serving = axum::serve(listener, router).with_graceful_shutdown(halt.clone().cancelled_owned());

@@ -42,13 +42,22 @@ pub(crate) async fn run(config: Config, options: Options) -> Result<(), Error> {
         tracing::warn!(%folder, "the built files of the web app are missing; pages work, but plainly");
     }
     let server = Server::new(parts.service.clone(), keys, config.network.clone(), address.port(), site);
+    if config.network.only_loopback_names_are_allowed() && !config.network.host.is_loopback() {
+        tracing::warn!(
+            "the server listens to other machines but answers to loopback names only; \
+             set POLYMNEMO_PUBLIC_URL or POLYMNEMO_ALLOWED_HOSTS to the name that they call it by"
+        );
+    }
     let origin = config.network.origin_to_show(address.port());
     let mcp_url = format!("{origin}{}", config.network.mcp_path);
+    let show_connection = options.show_connection || io::stdout().is_terminal();
+    if let Some(local_key) = local_key.as_ref().filter(|_| !show_connection) {
+        let file = local_key.path.display();
+        tracing::info!(%file, user = LOCAL_USER, "no keys are set; a generated one is in the file");
+    }
     tracing::info!(%address, mcp_url, version = env!("CARGO_PKG_VERSION"), "listening");
-    if options.show_connection || io::stdout().is_terminal() {
+    if show_connection {
         say(&connection(&origin, &mcp_url, local_key.as_ref()));
-    } else if let Some(local_key) = &local_key {
-        tracing::info!(file = %local_key.path.display(), user = LOCAL_USER, "no keys are set; a generated one is in the file");
     }
 
     let outcome = server.run(listener, halt, at_once).await;
@@ -88,17 +97,24 @@ fn keys(config: &Config) -> Result<(StaticKeys, Option<LocalKey>), ConfigError> 
 /// set it has it, and a terminal keeps what it shows.
 fn connection(origin: &str, mcp_url: &str, local_key: Option<&LocalKey>) -> String {
     let key = local_key.map_or("YOUR_KEY", |local| local.key.expose());
-    let snippet = json!({
-        "mcpServers": {
-            "polymnemo": {
-                "type": "http",
-                "url": mcp_url,
-                "headers": { "Authorization": format!("Bearer {key}") },
-            }
-        }
-    });
+    // Both are put in as JSON texts; written out like this, the parts come in the order people know.
+    let (url, authorization) = (json!(mcp_url), json!(format!("Bearer {key}")));
     format!(
-        "\nConnect an MCP client with this snippet:\n\n{snippet:#}\n\nMCP endpoint: {mcp_url}\nWeb page:     {origin}/"
+        r#"
+Connect an MCP client with this snippet:
+
+{{
+  "mcpServers": {{
+    "polymnemo": {{
+      "type": "http",
+      "url": {url},
+      "headers": {{ "Authorization": {authorization} }}
+    }}
+  }}
+}}
+
+MCP endpoint: {mcp_url}
+Web page:     {origin}/"#
     )
 }
 

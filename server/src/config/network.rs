@@ -47,14 +47,20 @@ pub struct AllowedOrigin {
     pub authority: Authority,
 }
 
+/// The names by which a program calls its own machine.
+const LOOPBACK_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
 impl NetworkConfig {
     pub(super) fn from_settings(settings: &Settings) -> Result<Self, ConfigError> {
-        let host = parse(
-            settings,
-            "POLYMNEMO_HOST",
-            "an IP address; give 127.0.0.1 for this machine only or 0.0.0.0 for all",
-        )?
-        .unwrap_or(IpAddr::from([127, 0, 0, 1]));
+        let loopback = IpAddr::from([127, 0, 0, 1]);
+        let host = match settings.get("POLYMNEMO_HOST") {
+            // The only name that means the same everywhere; others are looked up, with as many answers as they like.
+            None | Some("localhost") => loopback,
+            Some(address) => address.parse().map_err(|_| {
+                let expected = "give 127.0.0.1 for this machine only or 0.0.0.0 for every interface";
+                ConfigError::new("POLYMNEMO_HOST", format!("`{address}` is not an IP address; {expected}"))
+            })?,
+        };
         let port_variable = if settings.get("POLYMNEMO_PORT").is_some() { "POLYMNEMO_PORT" } else { "PORT" };
         let port = parse(settings, port_variable, "a port; give a number from 1 to 65535")?.unwrap_or(8000);
         let public = settings.get("POLYMNEMO_PUBLIC_URL").map(public_url).transpose()?;
@@ -109,6 +115,12 @@ impl NetworkConfig {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(self.host, self.port)
+    }
+
+    /// Whether requests that call the server by anything but a loopback name are refused.
+    #[must_use]
+    pub fn only_loopback_names_are_allowed(&self) -> bool {
+        self.allowed_hosts.iter().all(|AllowedHost(authority)| LOOPBACK_NAMES.contains(&authority.host.as_str()))
     }
 
     /// Whether only programs of this machine can reach the server.

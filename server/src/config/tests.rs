@@ -42,6 +42,7 @@ fn the_environment_wins_over_the_file_and_plain_port_is_understood() {
     assert_eq!(config.network.port, 2222);
     assert_eq!(config.memory.user_defaults.namespace, "from file");
     assert_eq!(read(&[("PORT", "3333")]).unwrap().network.port, 3333);
+    assert_eq!(read(&[("POLYMNEMO_HOST", "localhost")]).unwrap().network.address().to_string(), "127.0.0.1:8000");
     assert_eq!(read(&[("PORT", "3333"), ("POLYMNEMO_PORT", "4444")]).unwrap().network.port, 4444);
 }
 

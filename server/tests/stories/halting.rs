@@ -114,10 +114,9 @@ async fn an_open_event_stream_does_not_hold_up_the_end() {
 #[test]
 fn a_signal_ends_the_process_well_and_its_database_with_it() {
     let folder = data_folder();
-    let mut server = ServerProcess::serve(folder.path(), &[]);
+    let server = ServerProcess::serve(folder.path(), &[]);
     let running = folder.path().join("data/cluster/postmaster.pid");
     assert!(running.exists(), "the embedded database runs");
-    server.terminate();
-    assert_eq!(server.wait().code(), Some(0));
+    server.finish();
     assert!(!running.exists(), "the embedded database was stopped");
 }

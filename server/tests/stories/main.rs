@@ -8,9 +8,11 @@
 mod support;
 
 mod callers;
+mod first_start;
 mod halting;
 mod health;
 mod identity;
+mod log;
 mod settings;
 mod sharing_the_database;
 mod tenancy;

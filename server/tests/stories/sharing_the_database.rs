@@ -74,7 +74,7 @@ async fn what_was_acknowledged_before_a_crash_is_there_after_it() {
     server.wait();
     assert!((40..200).contains(&stored.len()), "{} of 200 were acknowledged", stored.len());
 
-    let mut server = ServerProcess::serve(folder.path(), &[]);
+    let server = ServerProcess::serve(folder.path(), &[]);
     #[cfg(target_os = "linux")]
     assert_eq!(servers_on(folder.path()), 1, "one database, not one more for each crash");
     for (id, content) in &stored {
@@ -86,8 +86,7 @@ async fn what_was_acknowledged_before_a_crash_is_there_after_it() {
         let ids: Vec<&Value> = found["hits"].as_array().unwrap().iter().map(|hit| &hit["id"]).collect();
         assert!(ids.contains(&&json!(id)), "{content} was not recalled: {found}");
     }
-    server.terminate();
-    assert_eq!(server.wait().code(), Some(0));
+    server.finish();
     #[cfg(target_os = "linux")]
     assert_eq!(servers_on(folder.path()), 0, "no database is left behind");
 }

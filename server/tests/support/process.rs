@@ -1,8 +1,10 @@
 use std::{
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     os::unix::fs::PermissionsExt,
     path::Path,
     process::{Child, Command, ExitStatus, Output, Stdio},
+    sync::{Arc, Mutex},
+    thread::JoinHandle,
     time::{Duration, Instant},
 };
 
@@ -26,6 +28,8 @@ pub struct ServerProcess {
     child: Child,
     /// The port it listens on.
     pub port: u16,
+    log: Arc<Mutex<String>>,
+    output: Option<JoinHandle<String>>,
 }
 
 impl ServerProcess {
@@ -50,34 +54,54 @@ impl ServerProcess {
         Self::command(folder, arguments).envs(settings.iter().copied()).output().expect("the binary runs")
     }
 
-    /// Serves on a free port, with a key for alice, and waits until it listens.
+    /// Serves on a free port, with a key for alice.
     pub fn serve(folder: &Path, settings: &[(&str, &str)]) -> Self {
         let mut command = Self::command(folder, &["serve"]);
-        command
-            .env("POLYMNEMO_API_KEYS", format!("{}:alice", key_of("alice")))
-            .env("POLYMNEMO_PORT", "0")
-            .env("POLYMNEMO_LOG_FORMAT", "json")
-            .env("POLYMNEMO_LOG", "warn,polymnemo_server::commands=info")
-            .stdout(Stdio::null())
-            .envs(settings.iter().copied());
+        command.env("POLYMNEMO_API_KEYS", format!("{}:alice", key_of("alice"))).envs(settings.iter().copied());
+        Self::start(command)
+    }
+
+    /// Starts a command that serves, on a free port, and waits until it listens.
+    pub fn start(mut command: Command) -> Self {
+        command.env("POLYMNEMO_PORT", "0").env("POLYMNEMO_LOG_FORMAT", "json");
         let mut child = command.spawn().expect("the binary runs");
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut seen = String::new();
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let log = Arc::new(Mutex::new(String::new()));
         let port = loop {
             let mut line = String::new();
-            assert!(log.read_line(&mut line).unwrap() > 0, "the server ended before it listened: {seen}");
+            let seen = &mut *log.lock().unwrap();
+            assert!(lines.read_line(&mut line).unwrap() > 0, "the server ended before it listened: {seen}");
+            seen.push_str(&line);
             if let Some(port) = listening_port(&line) {
                 break port;
             }
-            seen.push_str(&line);
         };
-        // The pipe must not fill up, and what comes is of use when a test fails.
+        // The pipes must not fill up.
+        let further = Arc::clone(&log);
         std::thread::spawn(move || {
-            for line in log.lines().map_while(Result::ok) {
-                eprintln!("server: {line}");
+            for line in lines.lines().map_while(Result::ok) {
+                further.lock().unwrap().push_str(&format!("{line}\n"));
             }
         });
-        Self { child, port }
+        let mut stdout = child.stdout.take().unwrap();
+        let output = std::thread::spawn(move || {
+            let mut text = String::new();
+            stdout.read_to_string(&mut text).unwrap();
+            text
+        });
+        Self { child, port, log, output: Some(output) }
+    }
+
+    /// What was logged so far.
+    pub fn log(&self) -> String {
+        self.log.lock().unwrap().clone()
+    }
+
+    /// Ends the server and gives all that it printed on standard output.
+    pub fn finish(mut self) -> String {
+        self.terminate();
+        assert_eq!(self.wait().code(), Some(0), "{}", self.log());
+        self.output.take().unwrap().join().unwrap()
     }
 
     /// The process id.
@@ -116,6 +140,9 @@ impl ServerProcess {
 impl Drop for ServerProcess {
     /// A test that failed must not leave a server behind. It gets the chance to stop its database.
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the server's log:\n{}", self.log());
+        }
         if self.child.try_wait().is_ok_and(|status| status.is_none()) {
             self.terminate();
             let started = Instant::now();
