@@ -8,6 +8,7 @@ step() { printf '\n'; say "[$(((SECONDS - started) / 60)) min] $*"; }
 
 step "set-up"
 bash scripts/setup.sh multilingual-e5-small,all-MiniLM-L6-v2,use-multilingual-v3
+bash scripts/setup-test-tools.sh
 if [ -n "${CI-}" ]; then
     cargo metadata --locked --format-version 1 >/dev/null || fail "Cargo.lock does not match Cargo.toml"
 fi

@@ -13,6 +13,7 @@ mod halting;
 mod health;
 mod identity;
 mod log;
+mod pooler;
 mod settings;
 mod sharing_the_database;
 mod tenancy;
