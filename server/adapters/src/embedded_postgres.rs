@@ -179,7 +179,12 @@ impl EmbeddedPostgres {
             return Ok(());
         }
         match server.attach().await? {
-            Some(running) => running.stop(&server.cluster.directory).await,
+            Some(running) => {
+                let endpoint = running.endpoint.clone();
+                running.stop(&server.cluster.directory).await?;
+                endpoint.remove();
+                Ok(())
+            }
             None => Ok(()),
         }
     }

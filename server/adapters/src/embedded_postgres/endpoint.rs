@@ -75,6 +75,14 @@ impl Endpoint {
         }
     }
 
+    /// Takes away the directory of the socket, which after a proper end is empty.
+    pub(super) fn remove(&self) {
+        if let Self::Socket { directory, .. } = self {
+            // One that is not empty stays, which does no harm.
+            let _ = fs::remove_dir(directory);
+        }
+    }
+
     /// The server's settings for listening here.
     pub(super) fn settings(&self) -> Vec<(&'static str, String)> {
         match self {
