@@ -31,12 +31,14 @@ struct Pooler {
 impl Pooler {
     /// Nothing where no pgbouncer is installed.
     async fn start(database: &Url) -> Option<Self> {
-        let program = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"]
-            .into_iter()
-            .find(|path| Path::new(path).exists())?;
+        let program =
+            ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"]
+                .into_iter()
+                .find(|path| Path::new(path).exists())?;
         let folder = tempfile::Builder::new().prefix("pm").tempdir_in("/tmp").unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-        let query = |name: &str| database.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+        let query =
+            |name: &str| database.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned());
         let host = query("host").or_else(|| database.host_str().map(str::to_owned)).unwrap();
         let port = database.port().or_else(|| query("port")?.parse().ok()).unwrap_or(5432);
         let settings = format!(
