@@ -1,12 +1,16 @@
 //! What the service needs of the outside: an embedder, a store and a clock.
 
+mod accounts;
+
 use std::ops::Range;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use polymnemo_types::{EmbedderStatus, Kind, Memory, MemoryId, NamespaceSummary, Page, Revision};
+use polymnemo_types::{EmbedderStatus, Erased, Facets, Kind, Memory, MemoryId, NamespaceSummary, Page, Revision};
 
 use crate::{Ctx, Identity, Result, User, UserDefaults};
+
+pub use accounts::{Accounts, NamespaceChanged, TokenHash};
 
 /// An embedding model, and what the ranking has to know of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,6 +115,42 @@ pub struct NewChunk {
     pub vector: Option<Vec<f32>>,
 }
 
+/// A searchable piece that is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredChunk {
+    /// Its number.
+    pub chunk: i64,
+    /// Its place in the memory's text, in bytes of UTF-8.
+    pub range: Range<usize>,
+    /// False where its vector is still to be made.
+    pub embedded: bool,
+}
+
+/// New terms for a piece that is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChunkTerms {
+    /// Its number.
+    pub chunk: i64,
+    /// The terms under which keyword search finds it, each with its number of occurrences.
+    pub terms: Vec<(String, u16)>,
+    /// The number of terms, repetitions counted.
+    pub length: u32,
+}
+
+/// What a change means for the index.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reindex {
+    /// The text is another one: these are its pieces, with vectors of this model.
+    Text {
+        /// The model that made the vectors.
+        model: Model,
+        /// The pieces, in the order of the text, covering all of it.
+        chunks: Vec<NewChunk>,
+    },
+    /// The text is the same, so its pieces keep their vectors; only what is said about it is found by other terms.
+    Labels(Vec<ChunkTerms>),
+}
+
 /// What a memory is, apart from its id and history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryState {
@@ -193,10 +233,8 @@ pub struct MemoryChange {
     pub state: MemoryState,
     /// The time of the request.
     pub at: Timestamp,
-    /// The model that made the vectors of the chunks.
-    pub model: Model,
-    /// Its new pieces.
-    pub chunks: Vec<NewChunk>,
+    /// What it means for the index.
+    pub reindex: Reindex,
 }
 
 /// What became of a change.
@@ -204,7 +242,7 @@ pub struct MemoryChange {
 pub enum Changed {
     /// It is done; the new revision.
     Done(u32),
-    /// The memory has another revision by now; nothing was written.
+    /// The memory or its pieces are not what the change builds on; nothing was written. Holds the revision it has.
     Conflict(u32),
     /// There is no such memory of this user.
     NotFound,
@@ -223,6 +261,8 @@ pub struct Filter {
     pub kind: Option<Kind>,
     /// The source.
     pub source: Option<String>,
+    /// The client that stored it.
+    pub client: Option<String>,
     /// The earliest time, inclusive.
     pub after: Option<Timestamp>,
     /// The latest time, exclusive.
@@ -238,6 +278,7 @@ impl Filter {
         !self.tags.is_empty()
             || self.kind.is_some()
             || self.source.is_some()
+            || self.client.is_some()
             || self.after.is_some()
             || self.before.is_some()
     }
@@ -342,13 +383,13 @@ pub struct PendingChunk {
     pub text: String,
 }
 
-/// The database. Each method is one transaction; what it reports as done is committed.
+/// The database, as far as it holds memories; [`Accounts`] is the rest of it. Each method is one transaction; what it reports as done is committed.
 ///
 /// Every method that takes a [`Ctx`] sees and changes only what that user may, and only in the
 /// namespaces that the grant covers; a memory of someone else answers like one that never was.
 /// All of them fail with [`crate::Error::Unavailable`] when the database can't be reached.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Accounts {
     /// The engine and its version, for `ping`.
     async fn describe(&self) -> Result<String>;
 
@@ -389,12 +430,27 @@ pub trait Store: Send + Sync {
         limit: u32,
     ) -> Result<(Page<Memory>, Option<Place>)>;
 
+    /// The most frequent labels, sources and clients of the memories that [`Store::list`] would give, at most `limit` of each.
+    async fn facets(&self, ctx: &Ctx, filter: &Filter, trash: bool, limit: u32) -> Result<Facets>;
+
+    /// The pieces of a memory of the caller, in the order of its text.
+    async fn chunks(&self, ctx: &Ctx, id: MemoryId) -> Result<Vec<StoredChunk>>;
+
     /// Changes a memory of the caller; the state before becomes a revision.
     async fn change(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed>;
 
     /// Puts memories of the caller into the trash and takes them out of the index: all of them, or
-    /// none when one does not exist (`Err` holds that one). Those in the trash already stay there.
-    async fn forget(&self, ctx: &Ctx, ids: &[MemoryId], at: Timestamp) -> Result<std::result::Result<(), MemoryId>>;
+    /// none when one does not exist (`Err` holds that one). Those in the trash already stay there; `Ok` holds the others.
+    async fn forget(
+        &self,
+        ctx: &Ctx,
+        ids: &[MemoryId],
+        at: Timestamp,
+    ) -> Result<std::result::Result<Vec<MemoryId>, MemoryId>>;
+
+    /// Deletes memories of the caller that are in the trash, with their history and every word that only they brought into
+    /// the index: all of them, or none when one is not there (`Err` holds that one).
+    async fn erase(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<std::result::Result<Erased, MemoryId>>;
 
     /// Takes a memory out of the trash and indexes it again with the given pieces.
     async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed>;

@@ -1,6 +1,6 @@
 use polymnemo_memory::{
     Ctx, Result,
-    ports::{Changed, MemoryChange},
+    ports::{Changed, MemoryChange, Reindex},
 };
 use polymnemo_types::MemoryId;
 
@@ -12,7 +12,10 @@ use crate::{
 
 impl PgStore {
     pub(crate) async fn change_memory(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed> {
-        let model_number = self.model_number(&change.model).await?;
+        let model_number = match &change.reindex {
+            Reindex::Text { model, .. } => self.model_number(model).await?,
+            Reindex::Labels(_) => 0,
+        };
         let state = &change.state;
         let id = change.id;
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
@@ -56,7 +59,6 @@ impl PgStore {
                 vec![id.0.into()],
             )
             .await?;
-        index::remove(&transaction, &[id]).await?;
         transaction
             .run(
                 "update memories set namespace_id = $2, content = $3, content_hash = $4, tags = $5, source = $6,
@@ -75,15 +77,27 @@ impl PgStore {
                 ],
             )
             .await?;
-        let place = index::Indexed {
-            memory: id,
-            namespace,
-            content: &state.content,
-            tags: &state.tags,
-            model: &change.model,
-            model_number,
-        };
-        index::add(&transaction, place, &change.chunks).await?;
+        match &change.reindex {
+            Reindex::Text { model, chunks } => {
+                let unused = index::remove(&transaction, &[id]).await?;
+                let place = index::Indexed {
+                    memory: id,
+                    namespace,
+                    content: &state.content,
+                    tags: &state.tags,
+                    model,
+                    model_number,
+                };
+                index::add(&transaction, place, chunks).await?;
+                index::drop_unused(&transaction, unused).await?;
+            }
+            Reindex::Labels(chunks) => {
+                let place = index::Relabelled { memory: id, old_namespace, namespace, tags: &state.tags };
+                if !index::relabel(&transaction, place, chunks).await? {
+                    return Ok(Changed::Conflict(revision));
+                }
+            }
+        }
         transaction.commit().await?;
         Ok(Changed::Done(revision + 1))
     }

@@ -8,14 +8,18 @@ use std::collections::HashMap;
 
 use pgvector::Vector;
 use polymnemo_memory::{
-    Error, Result,
-    ports::{Model, NewChunk},
+    Ctx, Error, Result,
+    ports::{ChunkTerms, Model, NewChunk, StoredChunk},
     rank,
 };
 use polymnemo_types::MemoryId;
 use sea_orm::Value;
+use uuid::Uuid;
 
-use crate::transaction::{Transaction, get};
+use crate::{
+    PgStore,
+    transaction::{Scope, Transaction, get, unsigned},
+};
 
 /// The most rows in one statement: bounds the memory a long text takes on either side.
 const ROWS: usize = 20_000;
@@ -31,21 +35,101 @@ pub(crate) struct Indexed<'a> {
     pub(crate) model_number: i16,
 }
 
+/// A memory whose text stays as it is, with its new place.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Relabelled<'a> {
+    pub(crate) memory: MemoryId,
+    pub(crate) old_namespace: i32,
+    pub(crate) namespace: i32,
+    pub(crate) tags: &'a [String],
+}
+
+/// The terms of a stored passage.
+#[derive(Debug, Clone, Copy)]
+struct Posted<'a> {
+    chunk: i64,
+    terms: &'a [(String, u16)],
+    length: u32,
+}
+
 /// Adds a memory's passages to the index, and those without a vector to the queue.
 pub(crate) async fn add(transaction: &Transaction, place: Indexed<'_>, chunks: &[NewChunk]) -> Result<()> {
+    add_tags(transaction, place.memory, place.namespace, place.tags).await?;
+    let ids = add_chunks(transaction, place, chunks).await?;
+    add_vectors(transaction, place, chunks, &ids).await?;
+    let posted: Vec<Posted<'_>> = chunks
+        .iter()
+        .zip(ids)
+        .map(|(chunk, id)| Posted { chunk: id, terms: &chunk.terms, length: chunk.length })
+        .collect();
+    add_postings(transaction, place.namespace, &posted).await?;
+    count_chunks(transaction, place.namespace, chunks.len()).await
+}
+
+/// Indexes a memory anew whose text stays as it is: its passages keep their vectors and get other terms, and go to
+/// another namespace where it does. False, and nothing done, where these are not all of its passages any more. Both
+/// namespaces must be locked.
+pub(crate) async fn relabel(transaction: &Transaction, place: Relabelled<'_>, chunks: &[ChunkTerms]) -> Result<bool> {
+    let memory = || vec![place.memory.0.into()];
+    let rows =
+        transaction.all("select id from chunks where memory_id = $1 order by ordinal for update", memory()).await?;
+    let stored = rows.iter().map(|row| get::<i64>(row, "id")).collect::<Result<Vec<_>>>()?;
+    if !stored.iter().eq(chunks.iter().map(|chunk| &chunk.chunk)) {
+        return Ok(false);
+    }
+    let unused = remove_postings(transaction, &[place.memory]).await?;
+    let lengths: Vec<i32> = chunks.iter().map(|chunk| i32::try_from(chunk.length).unwrap_or(i32::MAX)).collect();
+    transaction
+        .run(
+            "update chunks set namespace_id = $2, length = terms.length
+             from unnest($3::bigint[], $4::int[]) as terms (id, length)
+             where chunks.id = terms.id and chunks.memory_id = $1
+               and (chunks.namespace_id, chunks.length) is distinct from ($2, terms.length)",
+            vec![place.memory.0.into(), place.namespace.into(), stored.clone().into(), lengths.into()],
+        )
+        .await?;
+    if place.namespace != place.old_namespace {
+        for table in ["vectors", "embedding_queue"] {
+            transaction
+                .run(
+                    &format!("update {table} set namespace_id = $2 where chunk_id = any($1)"),
+                    vec![stored.clone().into(), place.namespace.into()],
+                )
+                .await?;
+        }
+        transaction
+            .run(
+                "update namespaces set chunk_count = chunk_count - $2 where id = $1",
+                vec![place.old_namespace.into(), i64::try_from(stored.len()).unwrap_or(i64::MAX).into()],
+            )
+            .await?;
+        count_chunks(transaction, place.namespace, stored.len()).await?;
+    }
+    transaction.run("delete from tags where memory_id = $1", memory()).await?;
+    add_tags(transaction, place.memory, place.namespace, place.tags).await?;
+    let posted: Vec<Posted<'_>> =
+        chunks.iter().map(|chunk| Posted { chunk: chunk.chunk, terms: &chunk.terms, length: chunk.length }).collect();
+    add_postings(transaction, place.namespace, &posted).await?;
+    drop_unused(transaction, unused).await?;
+    Ok(true)
+}
+
+async fn add_tags(transaction: &Transaction, memory: MemoryId, namespace: i32, tags: &[String]) -> Result<()> {
     transaction
         .run(
             "insert into tags (memory_id, namespace_id, tag) select $1, $2, unnest($3::text[])",
-            vec![place.memory.0.into(), place.namespace.into(), place.tags.to_vec().into()],
+            vec![memory.0.into(), namespace.into(), tags.to_vec().into()],
         )
         .await?;
-    let ids = add_chunks(transaction, place, chunks).await?;
-    add_vectors(transaction, place, chunks, &ids).await?;
-    add_postings(transaction, place.namespace, chunks, &ids).await?;
+    Ok(())
+}
+
+/// Counts further passages of a namespace.
+async fn count_chunks(transaction: &Transaction, namespace: i32, further: usize) -> Result<()> {
     transaction
         .run(
             "update namespaces set chunk_count = chunk_count + $2 where id = $1",
-            vec![place.namespace.into(), i64::try_from(chunks.len()).unwrap_or(i64::MAX).into()],
+            vec![namespace.into(), i64::try_from(further).unwrap_or(i64::MAX).into()],
         )
         .await?;
     Ok(())
@@ -139,9 +223,9 @@ pub(crate) async fn insert_vectors(
     Ok(())
 }
 
-async fn add_postings(transaction: &Transaction, namespace: i32, chunks: &[NewChunk], ids: &[i64]) -> Result<()> {
+async fn add_postings(transaction: &Transaction, namespace: i32, chunks: &[Posted<'_>]) -> Result<()> {
     let mut counts: HashMap<&str, i32> = HashMap::new();
-    for (term, _) in chunks.iter().flat_map(|chunk| &chunk.terms) {
+    for (term, _) in chunks.iter().flat_map(|chunk| chunk.terms) {
         *counts.entry(term).or_default() += 1;
     }
     let vocabulary: Vec<(&str, i32)> = counts.into_iter().collect();
@@ -166,11 +250,10 @@ async fn add_postings(transaction: &Transaction, namespace: i32, chunks: &[NewCh
 
     let postings: Vec<(i64, i64, f32)> = chunks
         .iter()
-        .zip(ids)
-        .flat_map(|(chunk, &id)| {
+        .flat_map(|chunk| {
             let numbers = &numbers;
             chunk.terms.iter().filter_map(move |(term, frequency)| {
-                Some((id, *numbers.get(term.as_str())?, rank::impact(*frequency, chunk.length)))
+                Some((chunk.chunk, *numbers.get(term.as_str())?, rank::impact(*frequency, chunk.length)))
             })
         })
         .collect();
@@ -190,21 +273,11 @@ async fn add_postings(transaction: &Transaction, namespace: i32, chunks: &[NewCh
 }
 
 /// Takes all passages of these memories out of the index. Their namespaces must be locked.
-pub(crate) async fn remove(transaction: &Transaction, memories: &[MemoryId]) -> Result<()> {
-    let ids: Vec<uuid::Uuid> = memories.iter().map(|memory| memory.0).collect();
+pub(crate) async fn remove(transaction: &Transaction, memories: &[MemoryId]) -> Result<UnusedTerms> {
+    let ids: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
     let values = || vec![ids.clone().into()];
+    let unused = remove_postings(transaction, memories).await?;
     // Vectors and the queue go with the passages, by their foreign keys.
-    transaction
-        .run(
-            "with gone as (
-                 delete from postings where chunk_id in (select id from chunks where memory_id = any($1))
-                 returning term_id
-             ), counted as (select term_id, count(*)::int as count from gone group by term_id)
-             update terms set document_count = document_count - counted.count
-             from counted where terms.id = counted.term_id",
-            values(),
-        )
-        .await?;
     transaction
         .run(
             "with gone as (delete from chunks where memory_id = any($1) returning namespace_id),
@@ -215,5 +288,64 @@ pub(crate) async fn remove(transaction: &Transaction, memories: &[MemoryId]) -> 
         )
         .await?;
     transaction.run("delete from tags where memory_id = any($1)", values()).await?;
+    Ok(unused)
+}
+
+/// Takes the terms of these memories out of the index. Their namespaces must be locked.
+async fn remove_postings(transaction: &Transaction, memories: &[MemoryId]) -> Result<UnusedTerms> {
+    let ids: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
+    let rows = transaction
+        .all(
+            "with gone as (
+                 delete from postings where chunk_id in (select id from chunks where memory_id = any($1))
+                 returning term_id
+             ), counted as (
+                 select term_id, count(*)::int as count from gone group by term_id
+             ), changed as (
+                 update terms set document_count = document_count - counted.count
+                 from counted where terms.id = counted.term_id
+                 returning terms.id, document_count
+             )
+             select id from changed where document_count <= 0",
+            vec![ids.into()],
+        )
+        .await?;
+    rows.iter().map(|row| get(row, "id")).collect::<Result<_>>().map(UnusedTerms)
+}
+
+/// Words that no passage had at some moment of a transaction.
+#[must_use = "a word of a forgotten memory would stay in the vocabulary"]
+pub(crate) struct UnusedTerms(Vec<i64>);
+
+/// Drops words from the vocabulary that no passage has, so that nothing tells of a memory that is gone. This comes last:
+/// a word that a change takes away and brings back keeps its number, by which a search going on meanwhile finds it.
+pub(crate) async fn drop_unused(transaction: &Transaction, terms: UnusedTerms) -> Result<()> {
+    if !terms.0.is_empty() {
+        transaction.run("delete from terms where id = any($1) and document_count <= 0", vec![terms.0.into()]).await?;
+    }
     Ok(())
+}
+
+impl PgStore {
+    pub(crate) async fn chunks_of(&self, ctx: &Ctx, id: MemoryId) -> Result<Vec<StoredChunk>> {
+        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let rows = transaction
+            .all(
+                "select c.id, c.start_byte, octet_length(c.text) as bytes,
+                     not exists (select from embedding_queue q where q.chunk_id = c.id) as embedded
+                 from memories m join chunks c on c.memory_id = m.id
+                 where m.id = $1 and m.user_id = $2
+                 order by c.ordinal",
+                vec![id.0.into(), ctx.user.id.0.into()],
+            )
+            .await?;
+        transaction.commit().await?;
+        rows.iter()
+            .map(|row| {
+                let start: usize = unsigned(get::<i32>(row, "start_byte")?)?;
+                let bytes: usize = unsigned(get::<i32>(row, "bytes")?)?;
+                Ok(StoredChunk { chunk: get(row, "id")?, range: start..start + bytes, embedded: get(row, "embedded")? })
+            })
+            .collect()
+    }
 }

@@ -8,8 +8,10 @@
 //! One file for each noun or verb; the two that matter most are [`index`], which keeps the search
 //! index true to the memories, and [`search`], which reads it.
 
+mod accounts;
 mod change;
 mod error;
+mod facets;
 mod index;
 mod insert;
 mod memories;
@@ -18,6 +20,9 @@ mod namespaces;
 mod pending;
 mod revisions;
 mod search;
+mod settings;
+mod sightings;
+mod tokens;
 mod transaction;
 mod trash;
 mod users;
@@ -35,11 +40,11 @@ use polymnemo_memory::{
     Ctx, Identity, Result, User, UserDefaults,
     ports::{
         Candidates, Changed, ContentHash, Duplicate, Filter, Inserted, MemoryChange, Model, Neighbour, Neighbourhood,
-        NewChunk, NewMemory, Passage, PendingChunk, Place, Search, Store, StoredMemory,
+        NewChunk, NewMemory, Passage, PendingChunk, Place, Search, Store, StoredChunk, StoredMemory,
     },
 };
 use polymnemo_migrations::Migrator;
-use polymnemo_types::{Memory, MemoryId, NamespaceSummary, Page, Revision};
+use polymnemo_types::{Erased, Facets, Memory, MemoryId, NamespaceSummary, Page, Revision};
 use sea_orm::{
     ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, TransactionTrait as _,
     sqlx::{self, Connection as _},
@@ -255,12 +260,24 @@ impl Store for PgStore {
         self.list_memories(ctx, filter, trash, after, limit).await
     }
 
+    async fn facets(&self, ctx: &Ctx, filter: &Filter, trash: bool, limit: u32) -> Result<Facets> {
+        self.count_facets(ctx, filter, trash, limit).await
+    }
+
+    async fn chunks(&self, ctx: &Ctx, id: MemoryId) -> Result<Vec<StoredChunk>> {
+        self.chunks_of(ctx, id).await
+    }
+
     async fn change(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed> {
         self.change_memory(ctx, change).await
     }
 
-    async fn forget(&self, ctx: &Ctx, ids: &[MemoryId], at: Timestamp) -> Result<Result<(), MemoryId>> {
+    async fn forget(&self, ctx: &Ctx, ids: &[MemoryId], at: Timestamp) -> Result<Result<Vec<MemoryId>, MemoryId>> {
         self.forget_memories(ctx, ids, at).await
+    }
+
+    async fn erase(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Result<Erased, MemoryId>> {
+        self.erase_memories(ctx, ids).await
     }
 
     async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed> {

@@ -105,7 +105,7 @@ impl PgStore {
             return Ok(false);
         }
         let mut values: Vec<Value> = vec![place.namespaces.clone().into(), i64::from(self.options.exact_up_to).into()];
-        let conditions = conditions(filter, &mut values);
+        let conditions = conditions(filter, false, &mut values);
         let row = transaction
             .one(
                 &format!(
@@ -142,7 +142,7 @@ impl PgStore {
         };
         let anchors: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
         let mut values: Vec<Value> = vec![place.namespaces.clone().into(), anchors.into()];
-        let conditions = conditions(&search.filter, &mut values);
+        let conditions = conditions(&search.filter, false, &mut values);
         // Both directions walk the index on (namespace, time, id) from the anchor.
         let side = |comparison: &str, order: &str, sign: &str| {
             format!(
@@ -323,7 +323,7 @@ impl Transaction {
     /// Candidates from every passage in scope.
     async fn scan(&self, place: &Place, search: &Search, terms: &Terms) -> Result<Vec<QueryResult>> {
         let mut values = search_values(place, search, terms);
-        let conditions = conditions(&search.filter, &mut values);
+        let conditions = conditions(&search.filter, false, &mut values);
         let sql = format!(
             "with scope as materialized (
                  select c.id, c.memory_id, c.length from chunks c join memories m on m.id = c.memory_id
@@ -355,7 +355,7 @@ impl Transaction {
     async fn look_up(&self, place: &Place, search: &Search, terms: &Terms) -> Result<Vec<QueryResult>> {
         self.use_index(search.depth).await?;
         let mut values = search_values(place, search, terms);
-        let conditions = conditions(&search.filter, &mut values);
+        let conditions = conditions(&search.filter, false, &mut values);
         // Without a narrow filter only superseded memories are to be left out: so few that they are dropped in the end
         // rather than looked up for each posting.
         let filtered = if search.filter.is_narrow() {

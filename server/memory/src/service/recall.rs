@@ -35,6 +35,7 @@ impl MemoryService {
                 tags: &request.tags,
                 kind: request.kind,
                 source: request.source.as_deref(),
+                client: request.client.as_deref(),
                 after: request.after.as_deref(),
                 before: request.before.as_deref(),
                 include_superseded: request.include_superseded,

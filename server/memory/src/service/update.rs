@@ -1,9 +1,9 @@
-use polymnemo_types::{MemoryId, UpdateRequest, Updated};
+use polymnemo_types::{IndexState, Memory, MemoryId, UpdateRequest, Updated};
 
-use super::{MemoryService, remember::index_state, validate};
+use super::{MemoryService, index::EMBEDDED_AT_ONCE, remember::index_state, validate};
 use crate::{
     Ctx, Error, Result,
-    ports::{Changed, MemoryChange, MemoryState, StoredMemory},
+    ports::{Changed, MemoryChange, MemoryState, Reindex, StoredMemory},
     when,
 };
 
@@ -12,7 +12,7 @@ const ATTEMPTS: usize = 8;
 
 impl MemoryService {
     /// Changes a memory: text, labels, source, namespace or time. The state before is kept as a revision, and
-    /// the whole memory is indexed anew.
+    /// the whole memory is indexed anew; only a new text has to be embedded.
     ///
     /// # Errors
     ///
@@ -20,21 +20,35 @@ impl MemoryService {
     /// [`Error::Invalid`] also where another memory in that namespace has this text; and those of
     /// [`MemoryService::remember`]. Nothing is changed then.
     pub async fn update(&self, ctx: &Ctx, request: UpdateRequest) -> Result<Updated> {
+        self.update_with(ctx, request.id, |_| request.clone()).await
+    }
+
+    /// Changes a memory in a way that depends on what it is when that is done.
+    pub(super) async fn update_with(
+        &self,
+        ctx: &Ctx,
+        id: MemoryId,
+        request: impl Fn(&Memory) -> UpdateRequest + Send + Sync,
+    ) -> Result<Updated> {
         for _ in 0..ATTEMPTS {
-            if let Some(updated) = self.try_update(ctx, &request).await? {
+            if let Some(updated) = self.try_update(ctx, id, &request).await? {
                 return Ok(updated);
             }
         }
         Err(Error::Invalid(format!(
-            "The memory {} is being changed by others at the same time. Nothing was written; try again.",
-            request.id
+            "The memory {id} is being changed by others at the same time. Nothing was written; try again."
         )))
     }
 
     /// Nothing where the memory changed in between and the caller did not say which revision they expect.
-    async fn try_update(&self, ctx: &Ctx, request: &UpdateRequest) -> Result<Option<Updated>> {
-        let id = request.id;
+    async fn try_update(
+        &self,
+        ctx: &Ctx,
+        id: MemoryId,
+        request: &(impl Fn(&Memory) -> UpdateRequest + Send + Sync),
+    ) -> Result<Option<Updated>> {
         let StoredMemory { memory, content } = self.own_memory(ctx, id).await?;
+        let request = request(&memory);
         if let Some(expected) = request.expected_revision.filter(|&expected| expected != memory.revision) {
             return Err(Error::Conflict { expected, current: memory.revision });
         }
@@ -64,7 +78,8 @@ impl MemoryService {
             },
         };
         ctx.check_write(&state.namespace)?;
-        let same = state.content == content
+        let same_text = state.content == content;
+        let same = same_text
             && state.tags == memory.tags
             && state.source == memory.source
             && state.namespace == memory.namespace
@@ -75,31 +90,30 @@ impl MemoryService {
                 namespace: memory.namespace,
                 revision: memory.revision,
                 changed: false,
-                index: polymnemo_types::IndexState::Complete,
+                index: IndexState::Complete,
             }));
         }
 
-        let chunks = self.passages(ctx, &state).await?;
-        let index = index_state(&chunks);
-        let namespace = state.namespace.clone();
-        let change = MemoryChange {
-            id,
-            from_revision: memory.revision,
-            state,
-            at: self.now(),
-            model: self.embedder.model().clone(),
-            chunks,
+        let (reindex, index) = if same_text {
+            let (terms, index) = self.new_terms(ctx, id, &state).await?;
+            (Reindex::Labels(terms), index)
+        } else {
+            let chunks = self.passages(ctx, &state, EMBEDDED_AT_ONCE).await?;
+            let index = index_state(&chunks);
+            (Reindex::Text { model: self.embedder.model().clone(), chunks }, index)
         };
+        let namespace = state.namespace.clone();
+        let change = MemoryChange { id, from_revision: memory.revision, state, at: self.now(), reindex };
         let revision = match self.store.change(ctx, change).await? {
             Changed::Done(revision) => revision,
             Changed::NotFound => return Err(Error::NotFound(id)),
             Changed::SameAs(other) => return Err(same_as(other)),
-            Changed::Conflict(current) => match request.expected_revision {
+            Changed::Conflict(current) => match request.expected_revision.filter(|&expected| expected != current) {
                 Some(expected) => return Err(Error::Conflict { expected, current }),
                 None => return Ok(None),
             },
         };
-        if index == polymnemo_types::IndexState::Pending {
+        if index == IndexState::Pending {
             self.pending.notify_one();
         }
         Ok(Some(Updated { id, namespace, revision, changed: true, index }))
