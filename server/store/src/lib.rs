@@ -9,6 +9,7 @@
 //! index true to the memories, and [`search`], which reads it.
 
 mod accounts;
+mod browser_sessions;
 mod change;
 mod error;
 mod facets;
@@ -17,6 +18,7 @@ mod insert;
 mod memories;
 mod models;
 mod namespaces;
+mod one_time_secrets;
 mod pending;
 mod revisions;
 mod search;
@@ -52,6 +54,9 @@ use sea_orm::{
 use sea_orm_migration::MigratorTrait as _;
 
 use crate::{error::from_db, transaction::Scope};
+
+pub use browser_sessions::BrowserSessions;
+pub use one_time_secrets::OneTimeSecrets;
 
 /// How the store works, apart from where the database is.
 #[derive(Debug, Clone)]
