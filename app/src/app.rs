@@ -9,7 +9,7 @@ use leptos_router::{
 use crate::{
     components::Frame,
     i18n::Language,
-    pages::{NotFound, Welcome},
+    pages::{NotFound, SignIn, Welcome},
 };
 
 /// The whole web app, from the skip link to the footer; the server renders it into the body of
@@ -25,6 +25,7 @@ pub fn App() -> impl IntoView {
             <Frame>
                 <Routes fallback=NotFound>
                     <Route path=path!("/") view=Welcome ssr=SsrMode::Async />
+                    <Route path=path!("/sign-in") view=SignIn ssr=SsrMode::Async />
                 </Routes>
             </Frame>
         </Router>

@@ -6,9 +6,10 @@ mod app;
 mod components;
 pub mod i18n;
 mod pages;
+pub mod paths;
 #[cfg(feature = "ssr")]
 mod web;
 
 pub use app::App;
 #[cfg(feature = "ssr")]
-pub use web::{Site, WebContext, routes, shell};
+pub use web::{Site, WebContext, files, is_public, routes, shell, sign_in_page};

@@ -13,11 +13,12 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use leptos::{
     config::LeptosOptions,
     nonce::{Nonce, use_nonce},
     prelude::*,
+    server_fn::ServerFn,
 };
 use leptos_axum::{LeptosRoutes, ResponseOptions};
 use leptos_meta::MetaTags;
@@ -25,7 +26,17 @@ use polymnemo_memory::MemoryService;
 use sha2::{Digest, Sha256};
 use tower_http::{services::ServeDir, set_header::SetResponseHeaderLayer};
 
-use crate::{App, i18n::Language};
+use crate::{
+    App,
+    api::{
+        connection::ConnectionDetails,
+        language::ChooseLanguage,
+        sign_in::{CurrentViewer, OfferedSignIn, SignInOffer, SignInProblem},
+        status::ServerStatus,
+    },
+    i18n::Language,
+    paths,
+};
 
 /// What pages and server functions need of the server. Cheap enough to clone for every request.
 #[derive(Clone)]
@@ -36,6 +47,8 @@ pub struct WebContext {
     pub mcp_url: String,
     /// The memory service.
     pub service: MemoryService,
+    /// How a person signs in.
+    pub sign_in: SignInOffer,
     /// The files that the pages load.
     pub site: Site,
 }
@@ -103,17 +116,11 @@ impl Site {
     }
 }
 
-/// Everything the web app answers, 404 pages included; the crate's documentation has the table.
+/// The pages and server functions, 404 pages included; the crate's documentation has the table.
 ///
-/// The router brings the fallback, so it is merged into one that has none.
+/// The router brings the fallback, so it is merged into one that has none. Who is signed in, the
+/// pages and server functions learn from the request's extensions (see [`caller`](crate::api::caller)).
 pub fn routes(web: WebContext) -> Router {
-    let files = tower::ServiceBuilder::new()
-        .layer(SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, |response: &Response<_>| {
-            response.status().is_success().then(|| HeaderValue::from_static("public, max-age=31536000, immutable"))
-        }))
-        .service(ServeDir::new(&web.site.directory).precompressed_br().precompressed_gzip());
-    let files_path = web.site.path();
-
     let options = LeptosOptions::builder().output_name("polymnemo").build();
     let context = move || provide(&web);
     let (pages, _) = leptos_axum::generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
@@ -124,10 +131,48 @@ pub fn routes(web: WebContext) -> Router {
 
     Router::new()
         .leptos_routes_with_context(&options, pages, context, shell)
-        .route("/favicon.svg", get(favicon))
-        .nest_service(&files_path, files)
         .fallback(not_found)
         .with_state(options)
+}
+
+/// The sign-in page, telling of a problem, in answer to a request for something else. It has no
+/// scripts: they would look at the address and take it for another page.
+pub async fn sign_in_page(web: &WebContext, problem: SignInProblem, headers: &HeaderMap) -> Response {
+    let mut web = web.clone();
+    web.site.hydrates = false;
+    let mut request = Request::new(Body::empty());
+    // Made of constants, so it is always an address.
+    *request.uri_mut() = paths::sign_in_problem_path(problem, "/").parse().unwrap_or_default();
+    *request.headers_mut() = headers.clone();
+    leptos_axum::render_app_async_with_context(move || provide(&web), shell)(request).await
+}
+
+/// The files that pages load. They are the same for everyone.
+pub fn files(site: &Site) -> Router {
+    let files = tower::ServiceBuilder::new()
+        .layer(SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, |response: &Response<_>| {
+            response.status().is_success().then(|| HeaderValue::from_static("public, max-age=31536000, immutable"))
+        }))
+        .service(ServeDir::new(&site.directory).precompressed_br().precompressed_gzip());
+    Router::new().route("/favicon.svg", get(favicon)).nest_service(&site.path(), files)
+}
+
+/// The routes that are there for people who are not signed in. Every other one is not: a new page
+/// or server function is private unless it is named here.
+const PUBLIC: &[&str] = &[
+    "/",
+    paths::SIGN_IN,
+    ChooseLanguage::PATH,
+    ConnectionDetails::PATH,
+    CurrentViewer::PATH,
+    OfferedSignIn::PATH,
+    ServerStatus::PATH,
+];
+
+/// Whether a route (the pattern, not the path of a request) is there for people who are not signed in.
+#[must_use]
+pub fn is_public(route: &str) -> bool {
+    PUBLIC.contains(&route)
 }
 
 /// Gives the pages and server functions of one request their context, and pages the headers that

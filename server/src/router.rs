@@ -6,7 +6,9 @@
 //! ├── /.well-known/…                     host check, readable from everywhere
 //! └── host and origin check
 //!     ├── /mcp                           CORS, time limit, identity, Accept, JSON → the MCP handler
-//!     └── everything else                time limit, body limit, compression → the web app
+//!     └── everything else                time limit, body limit, compression
+//!         ├── /pkg/…, /favicon.svg       the files of the web app
+//!         └── sessions, see `web`        → the web app
 //! ```
 
 use std::{sync::Arc, time::Duration};
@@ -33,8 +35,9 @@ use crate::{
 /// shorter limit of their own, after which they say what to do.
 const MCP_TIME: Duration = Duration::from_secs(60);
 const PAGE_TIME: Duration = Duration::from_secs(30);
-/// The greatest length of a body sent to the web app, in bytes.
-const PAGE_BODY: usize = 2 << 20;
+/// The greatest length of a body sent to the web app, in bytes: a form with a memory of the greatest
+/// length (1 MiB), of which each byte is written as three (`%E4`), and room for the rest.
+const PAGE_BODY: usize = 4 << 20;
 
 /// What the routes are made of.
 pub(crate) struct Doors {
@@ -44,7 +47,8 @@ pub(crate) struct Doors {
     pub(crate) authenticator: Arc<Authenticator>,
     /// Where the server is.
     pub(crate) network: Arc<NetworkConfig>,
-    /// The pages, their server functions and files, with the fallback for everything unknown.
+    /// The pages and their server functions behind sessions, their files, and the fallback for
+    /// everything unknown.
     pub(crate) web: Router,
     /// The MCP handler, on its transport.
     pub(crate) mcp: Router,

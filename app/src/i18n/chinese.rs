@@ -1,4 +1,7 @@
-use super::messages::{Copy, Errors, Fact, Frame, Messages, NotFound, Status, Welcome};
+use super::{
+    messages::{Copy, Errors, Fact, Frame, Messages, NotFound, Status, Welcome},
+    sign_in,
+};
 
 pub(super) static MESSAGES: Messages = Messages {
     frame: Frame { skip_to_content: "跳到正文", home: "polymnemo 首页", licence: "MIT 许可证" },
@@ -35,8 +38,12 @@ pub(super) static MESSAGES: Messages = Messages {
         try_then: "然后在另一个客户端里问：",
         try_second: "我喝咖啡有什么习惯？",
     },
+    sign_in: sign_in::CHINESE,
     not_found: NotFound {
         title: "这里没有页面", text: "地址可能有误，或者它指向的内容已经不在了。", home: "回到首页"
     },
-    errors: Errors { no_connection: "无法连接服务器。请检查网络后重试。" },
+    errors: Errors {
+        no_connection: "无法连接服务器。请检查网络后重试。",
+        not_signed_in: "登录已失效。请在 /sign-in 重新登录后再试。",
+    },
 };

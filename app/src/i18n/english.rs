@@ -1,4 +1,7 @@
-use super::messages::{Copy, Errors, Fact, Frame, Messages, NotFound, Status, Welcome};
+use super::{
+    messages::{Copy, Errors, Fact, Frame, Messages, NotFound, Status, Welcome},
+    sign_in,
+};
 
 pub(super) static MESSAGES: Messages = Messages {
     frame: Frame { skip_to_content: "Skip to content", home: "polymnemo, first page", licence: "MIT licence" },
@@ -39,10 +42,14 @@ pub(super) static MESSAGES: Messages = Messages {
         try_then: "Then, in another client:",
         try_second: "How do I take my coffee?",
     },
+    sign_in: sign_in::ENGLISH,
     not_found: NotFound {
         title: "There is no page here",
         text: "The address may have a typing mistake, or what it pointed to is gone.",
         home: "Go to the first page",
     },
-    errors: Errors { no_connection: "The server could not be reached. Check the connection and try again." },
+    errors: Errors {
+        no_connection: "The server could not be reached. Check the connection and try again.",
+        not_signed_in: "You are not signed in any more. Sign in at /sign-in and try again.",
+    },
 };

@@ -1,9 +1,12 @@
+use super::sign_in::SignIn;
+
 /// Everything the web app says, in one language. Text between backticks is shown as code.
 pub(crate) struct Messages {
     pub(crate) frame: Frame,
     pub(crate) status: Status,
     pub(crate) copy: Copy,
     pub(crate) welcome: Welcome,
+    pub(crate) sign_in: SignIn,
     pub(crate) not_found: NotFound,
     pub(crate) errors: Errors,
 }
@@ -64,4 +67,5 @@ pub(crate) struct NotFound {
 /// Errors that come from the way to the server, not from the service.
 pub(crate) struct Errors {
     pub(crate) no_connection: &'static str,
+    pub(crate) not_signed_in: &'static str,
 }

@@ -12,6 +12,7 @@
 mod chinese;
 mod english;
 mod messages;
+mod sign_in;
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,14 @@ impl Language {
         }
     }
 
+    /// What the app says in it.
+    pub(crate) fn messages(self) -> &'static Messages {
+        match self {
+            Self::English => &english::MESSAGES,
+            Self::Chinese => &chinese::MESSAGES,
+        }
+    }
+
     /// The language of a tag such as `en`, `zh-Hans` or `zh-TW`; only the first part counts.
     fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.trim().split(['-', '_']).next().unwrap_or_default();
@@ -92,7 +101,7 @@ impl Language {
 
     /// The language that a request asks for.
     #[cfg(feature = "ssr")]
-    fn of_request(headers: &http::HeaderMap) -> Self {
+    pub(crate) fn of_request(headers: &http::HeaderMap) -> Self {
         let cookie = headers
             .get_all(http::header::COOKIE)
             .iter()
@@ -137,10 +146,7 @@ pub(crate) fn language() -> Language {
 
 /// What the app says, in the language of the page.
 pub(crate) fn messages() -> &'static Messages {
-    match language() {
-        Language::English => &english::MESSAGES,
-        Language::Chinese => &chinese::MESSAGES,
-    }
+    language().messages()
 }
 
 #[cfg(all(test, feature = "ssr"))]

@@ -55,6 +55,6 @@ async fn a_form_that_is_far_too_long_is_refused() {
     let app = TestApp::start().await;
     let request =
         app.http(Method::POST, "/api/choose_language").header("content-type", "application/x-www-form-urlencoded");
-    let response = request.body(vec![b'a'; (2 << 20) + 1]).send().await.unwrap();
+    let response = request.body(vec![b'a'; (4 << 20) + 1]).send().await.unwrap();
     assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
 }
