@@ -313,7 +313,7 @@ pub struct Search {
 /// A passage that is a candidate for the answer. One found on one side is scored on the other one too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The passage, for [`Store::passages`].
+    /// The passage, for [`RecallSteps::passages`].
     pub chunk: i64,
     /// Its memory.
     pub memory: MemoryId,
@@ -381,6 +381,23 @@ pub struct PendingChunk {
     pub chunk: i64,
     /// Its text.
     pub text: String,
+}
+
+/// The steps of a recall, in their order. Dropping it in between ends the recall.
+#[async_trait]
+pub trait RecallSteps: Send + Sync {
+    /// The candidates.
+    async fn candidates(&mut self) -> Result<Candidates>;
+
+    /// For each of the memories the row of up to two that were written before it and after it: in the same namespace,
+    /// by the same client, matching the filter, and no more than an hour apart from each other.
+    async fn neighbourhood(&mut self, memories: &[MemoryId]) -> Result<Neighbourhood>;
+
+    /// The texts of candidates, in no particular order; those that vanished meanwhile are left out.
+    async fn passages(&mut self, chunks: &[i64]) -> Result<Vec<Passage>>;
+
+    /// Ends the recall.
+    async fn finish(self: Box<Self>) -> Result<()>;
 }
 
 /// The database, as far as it holds memories; [`Accounts`] is the rest of it. Each method is one transaction; what it reports as done is committed.
@@ -458,21 +475,8 @@ pub trait Store: Accounts {
     /// The earlier states of a memory of the caller, the latest first; at most `limit`, those below `before`.
     async fn revisions(&self, ctx: &Ctx, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Revision>>;
 
-    /// The candidates for a recall.
-    async fn search(&self, ctx: &Ctx, search: &Search) -> Result<Candidates>;
-
-    /// For each of the memories the row of up to two that were written before it and after it: in the same namespace,
-    /// by the same client, matching the filter, and no more than an hour apart from each other. `weights` are those that the search gave.
-    async fn neighbourhood(
-        &self,
-        ctx: &Ctx,
-        search: &Search,
-        weights: &[f32],
-        memories: &[MemoryId],
-    ) -> Result<Neighbourhood>;
-
-    /// The texts of candidates, in no particular order; those that vanished meanwhile are left out.
-    async fn passages(&self, ctx: &Ctx, chunks: &[i64]) -> Result<Vec<Passage>>;
+    /// Begins a recall, whose steps see the store in one transaction.
+    async fn begin_recall(&self, ctx: &Ctx, search: Search) -> Result<Box<dyn RecallSteps>>;
 
     /// The passages of the caller's own memories closest to a vector, one for each memory.
     async fn nearest(&self, ctx: &Ctx, vector: &[f32], model: &Model, limit: u32) -> Result<Vec<Neighbour>>;

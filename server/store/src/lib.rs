@@ -41,8 +41,8 @@ use jiff::Timestamp;
 use polymnemo_memory::{
     Ctx, Identity, Result, User, UserDefaults,
     ports::{
-        Candidates, Changed, ContentHash, Duplicate, Filter, Inserted, MemoryChange, Model, Neighbour, Neighbourhood,
-        NewChunk, NewMemory, Passage, PendingChunk, Place, Search, Store, StoredChunk, StoredMemory,
+        Changed, ContentHash, Duplicate, Filter, Inserted, MemoryChange, Model, Neighbour,
+        NewChunk, NewMemory, PendingChunk, Place, RecallSteps, Search, Store, StoredChunk, StoredMemory,
     },
 };
 use polymnemo_migrations::Migrator;
@@ -293,22 +293,8 @@ impl Store for PgStore {
         self.list_revisions(ctx, id, before, limit).await
     }
 
-    async fn search(&self, ctx: &Ctx, search: &Search) -> Result<Candidates> {
-        self.candidates(ctx, search).await
-    }
-
-    async fn neighbourhood(
-        &self,
-        ctx: &Ctx,
-        search: &Search,
-        weights: &[f32],
-        memories: &[MemoryId],
-    ) -> Result<Neighbourhood> {
-        self.neighbours(ctx, search, weights, memories).await
-    }
-
-    async fn passages(&self, ctx: &Ctx, chunks: &[i64]) -> Result<Vec<Passage>> {
-        self.passages_of(ctx, chunks).await
+    async fn begin_recall(&self, ctx: &Ctx, search: Search) -> Result<Box<dyn RecallSteps>> {
+        self.recall(ctx, search).await
     }
 
     async fn nearest(&self, ctx: &Ctx, vector: &[f32], model: &Model, limit: u32) -> Result<Vec<Neighbour>> {
