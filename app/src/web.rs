@@ -1,5 +1,8 @@
 //! What the server mounts: the pages, the server functions and the files they load.
 
+mod dead_ends;
+mod forms;
+
 use std::{
     convert::Infallible,
     fs, io,
@@ -11,7 +14,7 @@ use axum::{
     body::Body,
     extract::Request,
     response::{IntoResponse, Response},
-    routing::get,
+    routing::{get, post},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use leptos::{
@@ -23,6 +26,7 @@ use leptos::{
 use leptos_axum::{LeptosRoutes, ResponseOptions};
 use leptos_meta::MetaTags;
 use polymnemo_memory::MemoryService;
+use polymnemo_types::Theme;
 use sha2::{Digest, Sha256};
 use tower_http::{services::ServeDir, set_header::SetResponseHeaderLayer};
 
@@ -34,9 +38,12 @@ use crate::{
         sign_in::{CurrentViewer, OfferedSignIn, SignInOffer, SignInProblem},
         status::ServerStatus,
     },
+    components::time_zone,
     i18n::Language,
     paths,
 };
+
+pub use self::dead_ends::explain_errors;
 
 /// What pages and server functions need of the server. Cheap enough to clone for every request.
 #[derive(Clone)]
@@ -124,15 +131,19 @@ pub fn routes(web: WebContext) -> Router {
     let options = LeptosOptions::builder().output_name("polymnemo").build();
     let context = move || provide(&web);
     let (pages, _) = leptos_axum::generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
-    let not_found = {
-        let render = leptos_axum::render_app_async_with_context(context.clone(), shell);
-        move |request: Request| not_found(render, request)
+    let render = leptos_axum::render_app_async_with_context(context.clone(), shell);
+    let forms = {
+        let (context, render) = (context.clone(), render.clone());
+        move |request: Request| forms::take(context, render, request)
     };
+    let not_found = move |request: Request| not_found(render, request);
 
-    Router::new()
-        .leptos_routes_with_context(&options, pages, context, shell)
-        .fallback(not_found)
-        .with_state(options)
+    // Each page takes its own forms.
+    let mut router = Router::new();
+    for page in &pages {
+        router = router.route(page.path(), post(forms.clone()));
+    }
+    router.leptos_routes_with_context(&options, pages, context, shell).fallback(not_found).with_state(options)
 }
 
 /// The sign-in page, telling of a problem, in answer to a request for something else. It has no
@@ -154,7 +165,12 @@ pub fn files(site: &Site) -> Router {
             response.status().is_success().then(|| HeaderValue::from_static("public, max-age=31536000, immutable"))
         }))
         .service(ServeDir::new(&site.directory).precompressed_br().precompressed_gzip());
-    Router::new().route("/favicon.svg", get(favicon)).nest_service(&site.path(), files)
+    let (worker, offline) = (service_worker(site), site.clone());
+    Router::new()
+        .route("/favicon.svg", get(favicon))
+        .route("/offline", get(move |headers: HeaderMap| dead_ends::offline(offline, headers)))
+        .route("/service-worker.js", get(move || async move { ([(header::CONTENT_TYPE, "text/javascript")], worker) }))
+        .nest_service(&site.path(), files)
 }
 
 /// The routes that are there for people who are not signed in. Every other one is not: a new page
@@ -173,6 +189,12 @@ const PUBLIC: &[&str] = &[
 #[must_use]
 pub fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route)
+}
+
+/// The script that shows a page when the server can't be reached. It changes with the style sheet
+/// that the page needs, and only then do browsers take the new one.
+fn service_worker(site: &Site) -> String {
+    include_str!("service_worker.js").replace("BUILD", &site.build).replace("STYLE_SHEET", &site.url(Site::STYLES))
 }
 
 /// Gives the pages and server functions of one request their context, and pages the headers that
@@ -207,7 +229,11 @@ pub fn shell() -> impl IntoView {
 
     view! {
         <!DOCTYPE html>
-        <html lang=language.tag()>
+        <html
+            lang=language.tag()
+            data-theme=theme_of_page()
+            data-time-zone=time_zone().iana_name().map(str::to_owned)
+        >
             <head>
                 <meta charset="utf-8" />
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -224,6 +250,16 @@ pub fn shell() -> impl IntoView {
     }
 }
 
+/// Light or dark, where the person who is signed in wants one of them always.
+fn theme_of_page() -> Option<&'static str> {
+    let parts = use_context::<http::request::Parts>()?;
+    match parts.extensions.get::<polymnemo_memory::Account>()?.theme {
+        Theme::System => None,
+        Theme::Light => Some("light"),
+        Theme::Dark => Some("dark"),
+    }
+}
+
 /// Loads the wasm and lets it take over the page. The URLs hold nothing but a fingerprint and
 /// names of ours, so they can stand in a script as they are.
 fn hydration(site: &Site) -> impl IntoView + use<> {
@@ -232,7 +268,8 @@ fn hydration(site: &Site) -> impl IntoView + use<> {
     let start = format!(
         "import start, {{ hydrate }} from '{script}';\n\
          await start({{ module_or_path: '{wasm}' }});\n\
-         hydrate();"
+         hydrate();\n\
+         navigator.serviceWorker?.register('/service-worker.js');"
     );
     view! {
         <link rel="modulepreload" href=script />

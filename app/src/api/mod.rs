@@ -5,11 +5,15 @@
 
 #[cfg(feature = "ssr")]
 mod caller;
+pub mod clients;
 pub mod connection;
 mod error;
 pub mod language;
+pub mod namespaces;
+pub mod settings;
 pub mod sign_in;
 pub mod status;
+pub mod tokens;
 
 #[cfg(feature = "ssr")]
 pub use caller::{caller, not_signed_in};
