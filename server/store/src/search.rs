@@ -25,11 +25,11 @@ use crate::{
     transaction::{Scope, Transaction, get, unsigned},
 };
 
-/// How many postings a search reads whole, the rarest terms first.
-const WHOLE_POSTINGS: u64 = 4_000;
+/// How many postings a search reads whole, the rarest terms first, and how many of each further term, the best first.
+const POSTINGS: (u64, u64) = (4_000, 200);
 
-/// How many postings it reads of each further term, the best first.
-const BEST_POSTINGS: u64 = 200;
+/// The same where a narrow filter has to be looked up for each posting, also for those that it leaves out.
+const FILTERED_POSTINGS: (u64, u64) = (400, 60);
 
 /// The terms of a search, as far as the caller's passages hold them.
 #[derive(Default)]
@@ -152,7 +152,7 @@ impl RecallSteps for PgRecall {
         if self.place.scope == 0 {
             return Ok(Candidates { weights: vec![0.0; self.search.terms.len()], ..Candidates::default() });
         }
-        let (weights, terms) = self.transaction.terms(&self.place, &self.search.terms).await?;
+        let (weights, terms) = self.transaction.terms(&self.place, &self.search).await?;
         self.terms = terms;
         let rows =
             if self.search.exact || self.is_small().await? { self.scan().await? } else { self.look_up().await? };
@@ -418,7 +418,8 @@ impl Transaction {
     }
 
     /// The weights of the terms, and the terms that there are.
-    async fn terms(&self, place: &Place, terms: &[String]) -> Result<(Vec<f32>, Terms)> {
+    async fn terms(&self, place: &Place, search: &Search) -> Result<(Vec<f32>, Terms)> {
+        let terms = &search.terms;
         let rows = self
             .all(
                 "select t.id, t.document_count, (s.place - 1)::smallint as place
@@ -442,10 +443,10 @@ impl Transaction {
 
         // The rarest terms first: they say the most and cost the least.
         found.sort_by_key(|&(id, _, count)| (count, id));
-        let mut left = WHOLE_POSTINGS;
+        let (mut left, best) = if search.filter.is_narrow() { FILTERED_POSTINGS } else { POSTINGS };
         let mut known = Terms::default();
         for (id, term, count) in found {
-            let most = count.min(left.max(BEST_POSTINGS));
+            let most = count.min(left.max(best));
             left = left.saturating_sub(most);
             let weight = weights.get(usize::from(term)).copied().unwrap_or_default();
             known.ids.push(id);
