@@ -15,7 +15,8 @@
 //! id is renewed at sign-in, so one that was planted in a browser before is worth nothing after.
 //! It holds the user's id and what their session secret was. Both are looked at with each request:
 //! the sessions of a removed user, and all sessions of one who signed out everywhere, end at once,
-//! on every replica. It ends on its own after [`people::IDLE`] without a visit.
+//! on every replica. It ends on its own after [`people::IDLE`] without a visit, after a longer time
+//! in any case, and with the rules for who may sign in that it began by (see [`identity`]).
 //!
 //! # Requests that other sites forge
 //!
@@ -63,6 +64,8 @@ pub use link::SignInLinks;
 /// What signing in works with.
 pub(crate) struct SignIn {
     way: Way,
+    /// The rules for who may sign in, which a session must have begun by.
+    rules: Arc<str>,
     network: Arc<NetworkConfig>,
     service: MemoryService,
     sessions: BrowserSessions,
@@ -107,7 +110,7 @@ impl SignIn {
             SignInConfig::Link { user } => Way::Link { user: user.clone() },
             SignInConfig::Closed => Way::Closed,
         };
-        Ok(Self { way, network, service, sessions, secrets, port })
+        Ok(Self { way, rules: config.rules().into(), network, service, sessions, secrets, port })
     }
 
     /// What the sign-in page offers.
@@ -122,7 +125,7 @@ impl SignIn {
 
 /// The web app, behind sessions, with the routes that begin and end them.
 pub(crate) fn routes(sign_in: SignIn, web: WebContext) -> Router {
-    let network = sign_in.network.clone();
+    let (network, rules) = (sign_in.network.clone(), sign_in.rules.clone());
     let people = People::new(sign_in.service.clone());
     let sessions = people::sessions(sign_in.sessions.clone(), &network, sign_in.port);
     let pages = polymnemo_app::routes(web.clone());
@@ -145,7 +148,7 @@ pub(crate) fn routes(sign_in: SignIn, web: WebContext) -> Router {
             .layer(from_fn(cookies::complete_removals))
             .layer(from_fn(people::explain_failures))
             .layer(AuthManagerLayerBuilder::new(people, sessions).build())
-            .layer(from_fn(identity::establish)),
+            .layer(from_fn_with_state(rules, identity::establish)),
     )
 }
 

@@ -1,5 +1,6 @@
 use std::{collections::BTreeSet, net::IpAddr};
 
+use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
 use super::{AccessConfig, Authority, ConfigError, NetworkConfig, Secret, Settings, list};
@@ -81,6 +82,18 @@ impl SignInConfig {
         }))
     }
 
+    /// The rules for who may sign in, as a text that is the same as long as they are. Someone who got in by other rules
+    /// might not by these.
+    pub(crate) fn rules(&self) -> String {
+        let rules = match self {
+            Self::GitHub(GitHubConfig { url, allowed, .. }) => format!("{url} {allowed:?}"),
+            Self::Link { user } => format!("link {user:?}"),
+            Self::Closed => "closed".to_owned(),
+        };
+        let digest = Sha256::digest(rules);
+        digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+
     fn without_provider(network: &NetworkConfig, access: &AccessConfig) -> Self {
         match access.stdio_user() {
             Ok(user) if network.is_for_this_machine_only() => Self::Link { user: user.to_owned() },
@@ -102,10 +115,10 @@ fn check_transport(network: &NetworkConfig) -> Result<(), ConfigError> {
             variable,
             format!("`{url}` is not encrypted; sign-in with GitHub needs https, unless the server is called by a loopback name"),
         )),
-        None if network.host.is_loopback() => Ok(()),
+        None if network.host.is_loopback() && network.only_loopback_names_are_allowed() => Ok(()),
         None => Err(ConfigError::new(
             variable,
-            "not set; sign-in with GitHub on a server open to others needs the URL that it comes back to: https://memory.example.com",
+            "not set; sign-in with GitHub on a server that others can call needs the URL that it comes back to: https://memory.example.com",
         )),
     }
 }
@@ -244,8 +257,10 @@ mod tests {
         assert!(public("https://memory.example.com").is_ok());
         assert!(public("http://localhost:8000").is_ok());
         assert!(public("http://memory.example.com").unwrap_err().starts_with("POLYMNEMO_PUBLIC_URL: "));
-        let message = github(&[("POLYMNEMO_HOST", "0.0.0.0")]).unwrap_err();
-        assert!(message.starts_with("POLYMNEMO_PUBLIC_URL: not set"), "{message}");
+        for open in [("POLYMNEMO_HOST", "0.0.0.0"), ("POLYMNEMO_ALLOWED_HOSTS", "nas.local")] {
+            let message = github(&[open]).unwrap_err();
+            assert!(message.starts_with("POLYMNEMO_PUBLIC_URL: not set"), "{message}");
+        }
     }
 
     #[test]
@@ -275,6 +290,26 @@ mod tests {
         assert_eq!(link(&[two, ("POLYMNEMO_STDIO_USER", "bob")]).unwrap(), "bob");
         assert_eq!(link(&[("POLYMNEMO_HOST", "0.0.0.0")]), None);
         assert_eq!(link(&[("POLYMNEMO_PUBLIC_URL", "http://localhost:8000")]), None);
+    }
+
+    #[test]
+    fn the_rules_are_others_when_anything_changes_about_who_may_sign_in() {
+        let github = [(ID, "Iv1.0123"), (SECRET, "hunter2")];
+        let of = |more: &[(&str, &str)]| read(&[&github, more].concat()).unwrap().rules();
+        let all = [
+            of(&[]),
+            of(&[(URL, "https://github.example.com")]),
+            of(&[(ALLOWED, "octocat")]),
+            of(&[(ALLOWED, "octocat,hubot")]),
+            of(&[(ALLOWED, "org:octocat")]),
+            read(&[]).unwrap().rules(),
+            read(&[("POLYMNEMO_API_KEYS", "k:alice")]).unwrap().rules(),
+            read(&[("POLYMNEMO_HOST", "0.0.0.0")]).unwrap().rules(),
+        ];
+        assert_eq!(BTreeSet::from(all.clone()).len(), all.len());
+        assert_eq!(of(&[(ALLOWED, "hubot, Octocat")]), of(&[(ALLOWED, "octocat,hubot")]));
+        // A new secret of the app, or another port of the server, is no reason to sign anyone out.
+        assert_eq!(of(&[("POLYMNEMO_PORT", "9000")]), of(&[]));
     }
 
     #[test]

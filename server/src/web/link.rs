@@ -135,7 +135,7 @@ async fn sign_in(
         Ok(None) => return back(SignInProblem::Link, next),
         Err(error) => return back(unavailable(error), next),
     }
-    match enter(&mut auth, Proof { identity: Identity::named(user), name: user.clone() }).await {
+    match enter(&mut auth, &shared.sign_in.rules, Proof { identity: Identity::named(user), name: user.clone() }).await {
         Ok(()) => see_other(next),
         Err(problem) => back(problem, next),
     }

@@ -30,7 +30,7 @@ use tower_sessions::{Expiry, cookie::time};
 use super::{
     Shared, Way, back,
     github::{GitHub, Refusal},
-    identity::note_visit,
+    identity::begin_stay,
     own_pages,
     people::{AuthSession, Proof},
     see_other,
@@ -138,7 +138,7 @@ pub(super) async fn complete(
         Err(problem) => return back(problem, "/"),
     };
     let next = kept.next.clone();
-    match signed_in(github, &mut auth, completion, kept).await {
+    match signed_in(github, &mut auth, &shared.sign_in.rules, completion, kept).await {
         Ok(()) => see_other(after_sign_in(Some(&next))),
         Err(problem) => back(problem, &next),
     }
@@ -164,6 +164,7 @@ async fn kept_of(shared: &Shared, auth: &AuthSession, state: Option<&str>) -> Re
 async fn signed_in(
     github: &GitHub,
     auth: &mut AuthSession,
+    rules: &str,
     completion: Completion,
     kept: Kept,
 ) -> Result<(), SignInProblem> {
@@ -185,18 +186,18 @@ async fn signed_in(
         }
     })?;
     let identity = Identity { issuer: github.issuer().to_owned(), subject: user.id.to_string() };
-    enter(auth, Proof { identity, name: user.login }).await
+    enter(auth, rules, Proof { identity, name: user.login }).await
 }
 
 /// Begins the session of someone who proved who they are.
-pub(super) async fn enter(auth: &mut AuthSession, proof: Proof) -> Result<(), SignInProblem> {
+pub(super) async fn enter(auth: &mut AuthSession, rules: &str, proof: Proof) -> Result<(), SignInProblem> {
     let begin = async {
         let Some(person) = auth.authenticate(proof).await? else { return Ok(None) };
         // The library renews the id of a session only where nobody was signed in by it. Here it is
         // renewed always, so that whoever knew the old one knows nothing.
         auth.session.cycle_id().await?;
         auth.session.remove_value(BROWSER).await?;
-        note_visit(&auth.session).await?;
+        begin_stay(&auth.session, rules).await?;
         auth.login(&person).await?;
         Ok::<_, axum_login::Error<_>>(Some(person))
     };

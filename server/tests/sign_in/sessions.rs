@@ -115,7 +115,8 @@ async fn a_session_lasts_for_thirty_days_from_the_last_visit() {
     assert!(set_cookies(&browser.get("/").await).is_empty(), "one write a day is enough");
     assert_eq!(text(&app, left).await, "9");
     // The next day.
-    run(&app, "update browser_sessions set data = data || '{\"last_day\": 1}'").await;
+    let yesterday = "update browser_sessions set data = jsonb_set(data, '{stay,seen}', '1')";
+    assert_eq!(run(&app, yesterday).await, 1);
     let visit = browser.get("/").await;
     assert!(set_cookies(&visit)[0].contains("Max-Age=2592000"));
     assert_eq!(text(&app, left).await, "30");
@@ -125,10 +126,29 @@ async fn a_session_lasts_for_thirty_days_from_the_last_visit() {
 }
 
 #[tokio::test]
+async fn a_session_ends_with_the_rules_it_began_by_and_after_three_months() {
+    let app = app().await;
+    for change in [
+        "jsonb_set(data, '{stay,rules}', '\"those of before\"')",
+        "jsonb_set(data, '{stay,began}', to_jsonb((data#>>'{stay,began}')::int - 90))",
+        "data - 'stay'",
+    ] {
+        let browser = signed_in(&app).await;
+        assert_eq!(run(&app, &format!("update browser_sessions set data = {change}")).await, 1);
+        assert_eq!((browser.viewer().await, browser.session()), (None, None), "{change}");
+        assert_eq!(text(&app, "select count(*)::text from browser_sessions").await, "0");
+    }
+    let browser = signed_in(&app).await;
+    run(&app, "update browser_sessions set data = jsonb_set(data, '{stay,began}', to_jsonb((data#>>'{stay,began}')::int - 89))")
+        .await;
+    assert_eq!(browser.viewer().await.as_deref(), Some("alice"));
+}
+
+#[tokio::test]
 async fn a_session_that_ends_meanwhile_is_not_brought_back() {
     let app = app().await;
     let browser = signed_in(&app).await;
-    run(&app, "update browser_sessions set data = data || '{\"last_day\": 1}'").await;
+    run(&app, "update browser_sessions set data = jsonb_set(data, '{stay,seen}', '1')").await;
     // Each of these visits wants to write the session, and one of them ends it.
     let visits = (0..6).map(|_| browser.request(Method::GET, "/").send());
     let (_, out) = tokio::join!(futures::future::join_all(visits), browser.post("/sign-out", &[]));
