@@ -4,9 +4,9 @@
 //! request log, security headers, panics
 //! ├── /healthz, /readyz                  nothing else
 //! ├── /.well-known/…                     host check, readable from everywhere
-//! └── host and origin check
-//!     ├── /mcp                           CORS, time limit, identity, Accept, JSON → the MCP handler
-//!     └── everything else                time limit, body limit, compression
+//! └── host check
+//!     ├── /mcp                           origin check, CORS, time limit, identity, Accept, JSON → the MCP handler
+//!     └── everything else                origin check, time limit, body limit, compression
 //!         ├── /pkg/…, /favicon.svg       the files of the web app
 //!         └── sessions, see `web`        → the web app
 //! ```
@@ -60,8 +60,11 @@ pub(crate) struct Doors {
 pub(crate) fn router(doors: Doors) -> Router {
     let Doors { service, authenticator, network, web, mcp, requests } = doors;
 
+    let check_origin = middleware::from_fn_with_state(network.clone(), callers::check_origin);
+
     let mcp = mcp.layer(
         ServiceBuilder::new()
+            .layer(check_origin.clone())
             .layer(cors::for_mcp(network.clone()))
             .layer(middleware::from_fn_with_state(MCP_TIME, time_limit::enforce))
             // Proxies must pass events on as they come.
@@ -75,14 +78,14 @@ pub(crate) fn router(doors: Doors) -> Router {
     );
     let web = web.layer(
         ServiceBuilder::new()
+            .layer(check_origin)
             .layer(middleware::from_fn_with_state(PAGE_TIME, time_limit::enforce))
             .layer(RequestBodyLimitLayer::new(PAGE_BODY))
             .layer(CompressionLayer::new()),
     );
-    let guarded = web.merge(mcp).layer(middleware::from_fn_with_state(network.clone(), callers::check_origin));
     let metadata = well_known::routes(network.clone());
 
-    guarded
+    web.merge(mcp)
         .merge(metadata)
         .layer(middleware::from_fn_with_state(network.clone(), callers::check_host))
         .merge(health::routes(service))

@@ -20,7 +20,7 @@
 use std::sync::Arc;
 
 use axum::{
-    extract::{Request, State},
+    extract::{MatchedPath, Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -33,8 +33,10 @@ use crate::{
 
 /// Refuses what would change something and does not come from one of our own pages.
 pub(super) async fn require(State(network): State<Arc<NetworkConfig>>, request: Request, next: Next) -> Response {
-    let changes_nothing = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE);
-    if changes_nothing || is_from_own_page(&network, request.uri(), request.headers()) {
+    // Where nothing is, nothing changes either, and programs that look for something want to hear just that.
+    let is_nowhere = request.extensions().get::<MatchedPath>().is_none();
+    let only_reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS | Method::TRACE);
+    if only_reads || is_nowhere || is_from_own_page(&network, request.uri(), request.headers()) {
         return next.run(request).await;
     }
     let reason = "This did not come from a page of this server, so nothing was changed. Open the page in the \

@@ -38,7 +38,7 @@ async fn only_our_own_pages_change_anything() {
         &[("origin", own), ("origin", "https://evil.example")],
         &[("referer", own)],
     ];
-    for path in ["/sign-out", "/sign-out/everywhere", "/sign-in/link", "/api/choose_language", "/", "/no/such/page"] {
+    for path in ["/sign-out", "/sign-out/everywhere", "/sign-in/link", "/api/choose_language", "/"] {
         for headers in foreign {
             let mut request = browser.form(path, &[("language", "zh"), ("back", "/"), ("link", "x")]);
             for (name, value) in *headers {
