@@ -171,16 +171,16 @@ impl RecallSteps for PgRecall {
         let anchors: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
         let mut values: Vec<Value> = vec![self.place.namespaces.clone().into(), anchors.into()];
         let conditions = conditions(&self.search.filter, false, &mut values);
-        // Both directions walk the index on (namespace, time, id) from the anchor.
+        // Both directions walk the index on (namespace, time, id) from the anchor. What does not match the filter is left
+        // out afterwards: walking on until something matches could lead through the whole store.
         let side = |comparison: &str, order: &str, sign: &str| {
             format!(
                 "select m.id, {sign}row_number() over (order by m.occurred_at {order}, m.id {order}) as place, m.occurred_at from (
-                     select m.id, m.occurred_at from memories m
+                     select m.* from memories m
                      where m.namespace_id = a.namespace_id and m.forgotten_at is null
                        and (m.occurred_at, m.id) {comparison} (a.occurred_at, a.id)
-                       and m.client is not distinct from a.client{conditions}
                      order by m.occurred_at {order}, m.id {order} limit 2
-                 ) m"
+                 ) m where m.client is not distinct from a.client{conditions}"
             )
         };
         let rows = self
@@ -255,7 +255,7 @@ impl RecallSteps for PgRecall {
 }
 
 impl PgRecall {
-    /// Whether so few passages match that looking at each is quick.
+    /// Whether so few memories match that looking at each is quick.
     async fn is_small(&self) -> Result<bool> {
         let most = u64::from(self.exact_up_to);
         if self.place.scope <= most {
@@ -271,7 +271,7 @@ impl PgRecall {
             .one(
                 &format!(
                     "select count(*) from (
-                         select from memories m join chunks c on c.memory_id = m.id
+                         select from memories m
                          where m.namespace_id = any($1) and m.forgotten_at is null{conditions} limit $2 + 1
                      ) some_of_them"
                 ),
@@ -296,9 +296,13 @@ impl PgRecall {
                  from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
              ),
              keyword as materialized (
-                 select p.chunk_id as id, sum(t.weight * p.impact) as score
-                 from {TERMS} join postings p on p.term_id = t.id join scope s on s.id = p.chunk_id
-                 group by p.chunk_id
+                 select s.id, sum(t.weight * p.impact) as score
+                 from scope s cross join lateral (
+                     -- `offset 0`: passage by passage, never through all postings of a common word.
+                     select p.term_id, p.impact from postings p
+                     where p.chunk_id = s.id and p.term_id = any($3) offset 0
+                 ) p join {TERMS} on t.id = p.term_id
+                 group by s.id
              ),
              found as materialized (
                  select s.* from scope s where s.id in (
