@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _},
     path::Path,
     process::{Child, Command, Stdio},
     sync::Arc,
@@ -54,7 +54,8 @@ impl Pooler {
         fs::write(&file, settings).unwrap();
         let mut command = Command::new(program);
         if rustix::process::geteuid().is_root() {
-            command.args(["-u", "nobody"]);
+            // It refuses to run as root, and the database's socket is its owner's alone.
+            command.args(["-u", &owner(Path::new(&host)).unwrap_or_else(|| "nobody".into())]);
         }
         let process = command.arg(file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pooler = Self { process, folder };
@@ -71,6 +72,14 @@ impl Pooler {
         let name = database.path().trim_start_matches('/');
         format!("postgres://someone@localhost:6432/{name}?host={}", self.folder.path().display())
     }
+}
+
+/// The name of the user who owns a folder.
+fn owner(folder: &Path) -> Option<String> {
+    let uid = fs::metadata(folder).ok()?.uid().to_string();
+    let users = fs::read_to_string("/etc/passwd").ok()?;
+    let of_uid = users.lines().find(|line| line.split(':').nth(2) == Some(&uid))?;
+    of_uid.split(':').next().map(str::to_owned)
 }
 
 impl Drop for Pooler {
