@@ -6,7 +6,7 @@
 //! ├── /.well-known/…                     host check, readable from everywhere
 //! └── host check
 //!     ├── /mcp                           origin check, CORS, time limit, identity, Accept, JSON → the MCP handler
-//!     └── everything else                origin check, time limit, body limit, compression
+//!     └── everything else                errors become pages, origin check, time limit, body limit, compression
 //!         ├── /pkg/…, /favicon.svg       the files of the web app
 //!         └── sessions, see `web`        → the web app
 //! ```
@@ -15,6 +15,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::{Router, middleware};
 use http::{HeaderName, HeaderValue};
+use polymnemo_app::Site;
 use polymnemo_memory::MemoryService;
 use tokio_util::task::TaskTracker;
 use tower::ServiceBuilder;
@@ -50,6 +51,8 @@ pub(crate) struct Doors {
     /// The pages and their server functions behind sessions, their files, and the fallback for
     /// everything unknown.
     pub(crate) web: Router,
+    /// The files of the pages.
+    pub(crate) site: Site,
     /// The MCP handler, on its transport.
     pub(crate) mcp: Router,
     /// Where requests in flight are counted.
@@ -58,7 +61,7 @@ pub(crate) struct Doors {
 
 /// Puts everything in its place.
 pub(crate) fn router(doors: Doors) -> Router {
-    let Doors { service, authenticator, network, web, mcp, requests } = doors;
+    let Doors { service, authenticator, network, web, site, mcp, requests } = doors;
 
     let check_origin = middleware::from_fn_with_state(network.clone(), callers::check_origin);
 
@@ -78,6 +81,7 @@ pub(crate) fn router(doors: Doors) -> Router {
     );
     let web = web.layer(
         ServiceBuilder::new()
+            .layer(middleware::from_fn_with_state(site, polymnemo_app::explain_errors))
             .layer(check_origin)
             .layer(middleware::from_fn_with_state(PAGE_TIME, time_limit::enforce))
             .layer(RequestBodyLimitLayer::new(PAGE_BODY))

@@ -87,6 +87,7 @@ impl Server {
             authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone())),
             mcp: router::mount(&network.mcp_path, transport),
             service: service.clone(),
+            site: web.site.clone(),
             web: polymnemo_app::files(&web.site).merge(web::routes(sign_in, web)),
             network,
             requests: requests.clone(),

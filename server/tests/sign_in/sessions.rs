@@ -199,6 +199,7 @@ async fn without_its_database_the_server_says_so() {
     let page = browser.get("/").await;
     assert_eq!(page.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(page.headers().contains_key(header::RETRY_AFTER));
+    assert!(page.headers()[header::CONTENT_TYPE].to_str().unwrap().starts_with("text/html"));
     let program = browser.request(Method::GET, "/").send().await.unwrap();
     assert_eq!(program.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(program.text().await.unwrap().contains("database does not answer"));
