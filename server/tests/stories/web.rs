@@ -1,6 +1,10 @@
 //! The pages, as a browser gets them.
 
 use reqwest::{Method, StatusCode, header};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use crate::support::TestApp;
 
@@ -51,10 +55,18 @@ async fn transport_security_is_promised_where_the_public_url_has_it() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_far_too_long_is_refused() {
+async fn a_form_that_is_far_too_long_is_refused_before_it_is_sent() {
     let app = TestApp::start().await;
-    let request =
-        app.http(Method::POST, "/api/choose_language").header("content-type", "application/x-www-form-urlencoded");
-    let response = request.body(vec![b'a'; (4 << 20) + 1]).send().await.unwrap();
-    assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let address = app.base().strip_prefix("http://").unwrap();
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /api/choose_language HTTP/1.1\r\nHost: {address}\r\nOrigin: {}\r\nContent-Length: {}\r\n\
+         Content-Type: application/x-www-form-urlencoded\r\n\r\n",
+        app.base(),
+        (4 << 20) + 1
+    );
+    connection.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = [0; 12];
+    connection.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 413");
 }
