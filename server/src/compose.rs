@@ -44,12 +44,9 @@ impl Parts {
     pub async fn start_with(config: &Config, embedder: Arc<dyn Embedder>) -> Result<Self, Error> {
         let database = Database::open(config).await?;
         match service(config, &database, embedder).await {
-            Ok(service) => Ok(Self {
-                service,
-                sessions: database.store.browser_sessions(),
-                secrets: database.secrets(),
-                database,
-            }),
+            Ok(service) => {
+                Ok(Self { service, sessions: database.store.browser_sessions(), secrets: database.secrets(), database })
+            }
             Err(error) => {
                 database.close().await;
                 Err(error)

@@ -82,7 +82,9 @@ fn who_may_sign_in(config: &Config) -> String {
         SignInConfig::Closed if config.network.is_for_this_machine_only() => {
             "nobody; POLYMNEMO_API_KEYS names several users, and POLYMNEMO_STDIO_USER chooses none".to_owned()
         }
-        SignInConfig::Closed => "nobody; others can reach the server, and POLYMNEMO_GITHUB_CLIENT_ID is not set".to_owned(),
+        SignInConfig::Closed => {
+            "nobody; others can reach the server, and POLYMNEMO_GITHUB_CLIENT_ID is not set".to_owned()
+        }
     }
 }
 

@@ -50,7 +50,9 @@ pub(crate) async fn run(config: Config, options: Options) -> Result<(), Error> {
         }
     };
     if matches!(&config.sign_in, SignInConfig::GitHub(github) if github.allowed.is_none()) {
-        tracing::warn!("everyone with an account at GitHub may sign in; POLYMNEMO_ALLOWED_LOGINS can name those who may");
+        tracing::warn!(
+            "everyone with an account at GitHub may sign in; POLYMNEMO_ALLOWED_LOGINS can name those who may"
+        );
     }
     if config.network.only_loopback_names_are_allowed() && !config.network.host.is_loopback() {
         tracing::warn!(

@@ -113,7 +113,9 @@ fn check_transport(network: &NetworkConfig) -> Result<(), ConfigError> {
         Some(url) if url.starts_with("https://") || Url::parse(url).is_ok_and(|url| is_loopback(&url)) => Ok(()),
         Some(url) => Err(ConfigError::new(
             variable,
-            format!("`{url}` is not encrypted; sign-in with GitHub needs https, unless the server is called by a loopback name"),
+            format!(
+                "`{url}` is not encrypted; sign-in with GitHub needs https, unless the server is called by a loopback name"
+            ),
         )),
         None if network.host.is_loopback() && network.only_loopback_names_are_allowed() => Ok(()),
         None => Err(ConfigError::new(
@@ -142,7 +144,8 @@ impl Authority {
 
 fn github_url(text: &str) -> Result<Url, ConfigError> {
     // Not quoted before it is known to hold no password.
-    let wrong = |problem: &str| ConfigError::new(URL, format!("{problem}; give scheme and host: https://github.example.com"));
+    let wrong =
+        |problem: &str| ConfigError::new(URL, format!("{problem}; give scheme and host: https://github.example.com"));
     let url = Url::parse(text).map_err(|_| wrong("not a URL"))?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(wrong("holds a user name or password"));
@@ -178,13 +181,18 @@ fn allowed_logins(text: &str) -> Result<AllowedLogins, ConfigError> {
         if name.is_empty() || name.len() > 100 || !name.chars().all(is_plain) {
             return Err(ConfigError::new(
                 ALLOWED,
-                format!("`{entry}` is no name at GitHub; give logins and org:NAME, comma separated: octocat,org:github"),
+                format!(
+                    "`{entry}` is no name at GitHub; give logins and org:NAME, comma separated: octocat,org:github"
+                ),
             ));
         }
         names.insert(name.to_ascii_lowercase());
     }
     if allowed == AllowedLogins::default() {
-        return Err(ConfigError::new(ALLOWED, "holds no login; take the setting away to let everyone in who has an account"));
+        return Err(ConfigError::new(
+            ALLOWED,
+            "holds no login; take the setting away to let everyone in who has an account",
+        ));
     }
     Ok(allowed)
 }

@@ -69,8 +69,10 @@ impl GitHub {
     pub(super) fn new(config: &GitHubConfig) -> Result<Self, Error> {
         let url = &config.url;
         let failed = |error: String| Error::Failed(format!("sign-in with GitHub can't be prepared: {error}"));
-        let authorize = AuthUrl::new(format!("{url}/login/oauth/authorize")).map_err(|error| failed(error.to_string()))?;
-        let token = TokenUrl::new(format!("{url}/login/oauth/access_token")).map_err(|error| failed(error.to_string()))?;
+        let authorize =
+            AuthUrl::new(format!("{url}/login/oauth/authorize")).map_err(|error| failed(error.to_string()))?;
+        let token =
+            TokenUrl::new(format!("{url}/login/oauth/access_token")).map_err(|error| failed(error.to_string()))?;
         let oauth = BasicClient::new(ClientId::new(config.client_id.clone()))
             .set_client_secret(ClientSecret::new(config.client_secret.expose().to_owned()))
             .set_auth_uri(authorize)
@@ -133,7 +135,8 @@ impl GitHub {
             .await
             .map_err(|error| refusal_of(&error))?;
         let token = token.access_token().secret();
-        let user: UserAnswer = self.ask("user", token).await?.ok_or_else(|| trouble("it knows no user of its own token"))?;
+        let user: UserAnswer =
+            self.ask("user", token).await?.ok_or_else(|| trouble("it knows no user of its own token"))?;
         let login: String = user.login.chars().filter(|character| !character.is_control()).take(LOGIN_CHARS).collect();
         let user = GitHubUser { id: user.id, login };
         if self.may_sign_in(&user, token).await? { Ok(user) } else { Err(Refusal::NotAllowed) }
@@ -243,7 +246,8 @@ impl Http {
     }
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let unreachable = |error: reqwest::Error| HttpError::Unreachable(crate::error::in_one_line(&error.without_url()));
+        let unreachable =
+            |error: reqwest::Error| HttpError::Unreachable(crate::error::in_one_line(&error.without_url()));
         let request = reqwest::Request::try_from(request).map_err(unreachable)?;
         let mut response = self.0.execute(request).await.map_err(unreachable)?;
         let mut answer = http::Response::builder().status(response.status());

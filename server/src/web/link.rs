@@ -9,7 +9,10 @@ use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Form,
-    extract::{ConnectInfo, Query, Request, State, rejection::{FormRejection, QueryRejection}},
+    extract::{
+        ConnectInfo, Query, Request, State,
+        rejection::{FormRejection, QueryRejection},
+    },
     response::{IntoResponse, Response},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -93,7 +96,8 @@ pub(super) async fn open(
     let only_looks = *request.method() != Method::GET
         || ["sec-purpose", "purpose", "x-purpose"].iter().any(|name| headers.contains_key(*name));
     if only_looks {
-        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, POST")], "Open the link itself.\n").into_response();
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, POST")], "Open the link itself.\n")
+            .into_response();
     }
     let token = query.ok().and_then(|Query(opened)| opened.token).unwrap_or_default();
     sign_in(&shared, peer, headers, auth, &token, None).await

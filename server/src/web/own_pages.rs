@@ -114,7 +114,8 @@ mod tests {
             assert!(!from(foreign), "{foreign}");
         }
         assert!(!accepts(&network, &[("host", "localhost:8000")]), "without an origin");
-        let twice = [("host", "localhost:8000"), ("origin", "http://localhost:8000"), ("origin", "http://evil.example")];
+        let twice =
+            [("host", "localhost:8000"), ("origin", "http://localhost:8000"), ("origin", "http://evil.example")];
         assert!(!accepts(&network, &twice));
     }
 

@@ -1,10 +1,6 @@
 use std::sync::Arc;
 
-use axum::{
-    Extension,
-    extract::State,
-    response::Response,
-};
+use axum::{Extension, extract::State, response::Response};
 use polymnemo_app::api::sign_in::SignInProblem;
 use polymnemo_memory::Ctx;
 use polymnemo_types::ApiError;

@@ -64,7 +64,8 @@ async fn every_method_that_changes_something_is_guarded() {
     let app = app().await;
     let browser = signed_in(&app).await;
     for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
-        let request = browser.request(method.clone(), "/api/choose_language").header(header::ORIGIN, "https://evil.example");
+        let request =
+            browser.request(method.clone(), "/api/choose_language").header(header::ORIGIN, "https://evil.example");
         assert_eq!(request.send().await.unwrap().status(), StatusCode::FORBIDDEN, "{method}");
     }
 }

@@ -20,7 +20,10 @@ async fn a_person_signs_in_and_comes_back_to_where_they_were() {
     assert_eq!(browser.viewer().await, None);
 
     let page = browser.get("/sign-in?next=/memories%3Fq%3Dbike").await.text().await.unwrap();
-    assert!(page.contains(r#"href="/sign-in/github?next=/memories%3Fq%3Dbike""#), "the button keeps the way back: {page}");
+    assert!(
+        page.contains(r#"href="/sign-in/github?next=/memories%3Fq%3Dbike""#),
+        "the button keeps the way back: {page}"
+    );
     let end = browser.sign_in_with_github("/memories%3Fq%3Dbike").await;
     assert_eq!(end, "/memories?q=bike");
     assert_eq!(browser.viewer().await.as_deref(), Some("octocat"));
@@ -194,9 +197,12 @@ async fn only_those_on_the_list_get_in() {
     };
     assert_eq!(attempt(1, "alice", &[]).await.1.as_deref(), Some("alice"), "whatever the case");
     assert_eq!(attempt(2, "bob", &[("acme", "active")]).await.1.as_deref(), Some("bob"));
-    for (login, memberships) in
-        [("carol", &[][..]), ("dave", &[("acme", "pending")][..]), ("erin", &[("acme-fans", "active")][..]), ("acme", &[][..])]
-    {
+    for (login, memberships) in [
+        ("carol", &[][..]),
+        ("dave", &[("acme", "pending")][..]),
+        ("erin", &[("acme-fans", "active")][..]),
+        ("acme", &[][..]),
+    ] {
         let (end, viewer) = attempt(9, login, memberships).await;
         assert_eq!((problem(&end).as_str(), viewer), ("not-allowed", None), "{login}");
     }

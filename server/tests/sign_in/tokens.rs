@@ -107,11 +107,17 @@ async fn whoever_comes_with_a_token_is_seen() {
     let made = token(&app, named("cron")).await;
     let client = app.mcp_with(&made.secret);
     client.call("ping", json!({})).await;
-    client.request("initialize", json!({
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": { "name": "night-watch", "version": "1" },
-    })).await.unwrap();
+    client
+        .request(
+            "initialize",
+            json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": { "name": "night-watch", "version": "1" },
+            }),
+        )
+        .await
+        .unwrap();
     let mut seen = Vec::new();
     // A sighting is noted beside the request, not before its answer.
     for _ in 0..100 {
