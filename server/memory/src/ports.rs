@@ -120,6 +120,8 @@ pub struct NewChunk {
 pub struct StoredChunk {
     /// Its number.
     pub chunk: i64,
+    /// Its memory.
+    pub memory: MemoryId,
     /// Its place in the memory's text, in bytes of UTF-8.
     pub range: Range<usize>,
     /// False where its vector is still to be made.
@@ -235,6 +237,34 @@ pub struct MemoryChange {
     pub at: Timestamp,
     /// What it means for the index.
     pub reindex: Reindex,
+}
+
+/// New labels and perhaps another namespace for a memory, which is otherwise left as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relabelling {
+    /// The memory.
+    pub id: MemoryId,
+    /// The revision that the change builds on.
+    pub from_revision: u32,
+    /// The namespace afterwards.
+    pub namespace: String,
+    /// The labels afterwards.
+    pub tags: Vec<String>,
+    /// New terms for all of its pieces, in the order of the text.
+    pub chunks: Vec<ChunkTerms>,
+}
+
+/// The labels and the namespace that a memory had before a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierLabels {
+    /// The memory.
+    pub id: MemoryId,
+    /// The revision that the change made.
+    pub revision: u32,
+    /// The labels before.
+    pub tags: Vec<String>,
+    /// The namespace before.
+    pub namespace: String,
 }
 
 /// What became of a change.
@@ -450,8 +480,20 @@ pub trait Store: Accounts {
     /// The most frequent labels, sources and clients of the memories that [`Store::list`] would give, at most `limit` of each.
     async fn facets(&self, ctx: &Ctx, filter: &Filter, trash: bool, limit: u32) -> Result<Facets>;
 
-    /// The pieces of a memory of the caller, in the order of its text.
-    async fn chunks(&self, ctx: &Ctx, id: MemoryId) -> Result<Vec<StoredChunk>>;
+    /// Those of these memories that are the caller's own, with their texts, in no particular order; with `trash` those
+    /// in the trash, else the others.
+    async fn own_memories(&self, ctx: &Ctx, ids: &[MemoryId], trash: bool) -> Result<Vec<StoredMemory>>;
+
+    /// The pieces of memories of the caller, each memory's in the order of its text.
+    async fn chunks(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Vec<StoredChunk>>;
+
+    /// Gives memories of the caller other labels and namespaces; the states before become revisions. Tells what became of
+    /// each, in the given order: one that can't be changed stays as it is and does not keep the others from it.
+    async fn relabel(&self, ctx: &Ctx, changes: &[Relabelling], at: Timestamp) -> Result<Vec<Changed>>;
+
+    /// What memories of the caller had before changes, which are named by the memory and the revision that each made. Those
+    /// that are not there are left out.
+    async fn labels_before(&self, ctx: &Ctx, changes: &[(MemoryId, u32)]) -> Result<Vec<EarlierLabels>>;
 
     /// Changes a memory of the caller; the state before becomes a revision.
     async fn change(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed>;
@@ -469,8 +511,10 @@ pub trait Store: Accounts {
     /// the index: all of them, or none when one is not there (`Err` holds that one).
     async fn erase(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<std::result::Result<Erased, MemoryId>>;
 
-    /// Takes a memory out of the trash and indexes it again with the given pieces.
-    async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed>;
+    /// Takes memories of the caller out of the trash and indexes them again with the given pieces, whose vectors this model
+    /// made. Tells what became of each, in the given order: one that can't be restored does not keep the others from it.
+    async fn restore(&self, ctx: &Ctx, model: &Model, memories: Vec<(MemoryId, Vec<NewChunk>)>)
+    -> Result<Vec<Changed>>;
 
     /// The earlier states of a memory of the caller, the latest first; at most `limit`, those below `before`.
     async fn revisions(&self, ctx: &Ctx, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Revision>>;

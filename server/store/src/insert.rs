@@ -70,15 +70,14 @@ impl PgStore {
                 None => Err(polymnemo_memory::Error::internal("a memory collided with one that is not there")),
             };
         }
-        let place = index::Indexed {
+        let indexed = index::Indexed {
             memory: new.id,
             namespace,
             content: &state.content,
             tags: &state.tags,
-            model: &new.model,
-            model_number,
+            chunks: &new.chunks,
         };
-        index::add(&transaction, place, &new.chunks).await?;
+        index::add(&transaction, (&new.model, model_number), &[indexed]).await?;
         transaction.commit().await?;
         Ok(Inserted::New)
     }

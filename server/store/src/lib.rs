@@ -20,6 +20,7 @@ mod models;
 mod namespaces;
 mod one_time_secrets;
 mod pending;
+mod relabel;
 mod revisions;
 mod search;
 mod settings;
@@ -41,8 +42,8 @@ use jiff::Timestamp;
 use polymnemo_memory::{
     Ctx, Identity, Result, User, UserDefaults,
     ports::{
-        Changed, ContentHash, Duplicate, Filter, Inserted, MemoryChange, Model, Neighbour,
-        NewChunk, NewMemory, PendingChunk, Place, RecallSteps, Search, Store, StoredChunk, StoredMemory,
+        Changed, ContentHash, Duplicate, EarlierLabels, Filter, Inserted, MemoryChange, Model, Neighbour, NewChunk,
+        NewMemory, PendingChunk, Place, RecallSteps, Relabelling, Search, Store, StoredChunk, StoredMemory,
     },
 };
 use polymnemo_migrations::Migrator;
@@ -269,8 +270,20 @@ impl Store for PgStore {
         self.count_facets(ctx, filter, trash, limit).await
     }
 
-    async fn chunks(&self, ctx: &Ctx, id: MemoryId) -> Result<Vec<StoredChunk>> {
-        self.chunks_of(ctx, id).await
+    async fn own_memories(&self, ctx: &Ctx, ids: &[MemoryId], trash: bool) -> Result<Vec<StoredMemory>> {
+        self.get_own_memories(ctx, ids, trash).await
+    }
+
+    async fn chunks(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Vec<StoredChunk>> {
+        self.chunks_of(ctx, ids).await
+    }
+
+    async fn relabel(&self, ctx: &Ctx, changes: &[Relabelling], at: Timestamp) -> Result<Vec<Changed>> {
+        self.relabel_memories(ctx, changes, at).await
+    }
+
+    async fn labels_before(&self, ctx: &Ctx, changes: &[(MemoryId, u32)]) -> Result<Vec<EarlierLabels>> {
+        self.list_labels_before(ctx, changes).await
     }
 
     async fn change(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed> {
@@ -285,8 +298,13 @@ impl Store for PgStore {
         self.erase_memories(ctx, ids).await
     }
 
-    async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed> {
-        self.restore_memory(ctx, id, model, chunks).await
+    async fn restore(
+        &self,
+        ctx: &Ctx,
+        model: &Model,
+        memories: Vec<(MemoryId, Vec<NewChunk>)>,
+    ) -> Result<Vec<Changed>> {
+        self.restore_memories(ctx, model, &memories).await
     }
 
     async fn revisions(&self, ctx: &Ctx, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Revision>> {

@@ -46,6 +46,10 @@ pub(crate) fn memory(row: &QueryResult) -> Result<Memory> {
     })
 }
 
+fn stored_memory(row: &QueryResult) -> Result<StoredMemory> {
+    Ok(StoredMemory { memory: memory(row)?, content: get(row, "content")? })
+}
+
 pub(crate) fn from_sql(time: OffsetDateTime) -> Result<Timestamp> {
     Timestamp::from_nanosecond(time.unix_timestamp_nanos())
         .map_err(|_| Error::internal("the database holds a time that is out of range"))
@@ -137,7 +141,26 @@ impl PgStore {
             )
             .await?;
         transaction.commit().await?;
-        row.map(|row| Ok(StoredMemory { memory: memory(&row)?, content: get(&row, "content")? })).transpose()
+        row.as_ref().map(stored_memory).transpose()
+    }
+
+    pub(crate) async fn get_own_memories(&self, ctx: &Ctx, ids: &[MemoryId], trash: bool) -> Result<Vec<StoredMemory>> {
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let namespaces: Vec<i32> =
+            transaction.readable(ctx, None).await?.iter().map(|namespace| namespace.id).collect();
+        let rows = transaction
+            .all(
+                &format!(
+                    "select {MEMORY_COLUMNS}, m.content from {FROM_MEMORIES}
+                     where m.id = any($1) and m.user_id = $2 and m.namespace_id = any($3)
+                       and (m.forgotten_at is not null) = $4"
+                ),
+                vec![ids.into(), ctx.user.id.0.into(), namespaces.into(), trash.into()],
+            )
+            .await?;
+        transaction.commit().await?;
+        rows.iter().map(stored_memory).collect()
     }
 
     pub(crate) async fn list_memories(

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
-use polymnemo_types::{IndexState, MemoryId};
+use polymnemo_types::Memory;
 
-use super::MemoryService;
+use super::{MemoryService, validate};
 use crate::{
     Ctx, Result, analyze, chunk,
-    ports::{ChunkTerms, MemoryState, NewChunk},
+    ports::{ChunkTerms, MemoryState, NewChunk, StoredChunk},
 };
 
 /// The most tokens of a passage. Models read more, but a short passage says one thing, which its vector then means.
@@ -51,27 +51,6 @@ impl MemoryService {
         Ok(chunks)
     }
 
-    /// New terms for the stored passages of a memory whose text stays the same, and whether all of them are embedded.
-    pub(super) async fn new_terms(
-        &self,
-        ctx: &Ctx,
-        id: MemoryId,
-        state: &MemoryState,
-    ) -> Result<(Vec<ChunkTerms>, IndexState)> {
-        let chunks = self.store.chunks(ctx, id).await?;
-        let terms = terms(ctx, state, chunks.iter().map(|chunk| chunk.range.clone()).collect()).await?;
-        let index = match chunks.iter().all(|chunk| chunk.embedded) {
-            true => IndexState::Complete,
-            false => IndexState::Pending,
-        };
-        let terms = chunks
-            .into_iter()
-            .zip(terms)
-            .map(|(chunk, (terms, length))| ChunkTerms { chunk: chunk.chunk, terms, length })
-            .collect();
-        Ok((terms, index))
-    }
-
     /// Cuts a text so that each piece fits the model.
     async fn cut(&self, content: &str) -> Result<Vec<Range<usize>>> {
         let tokens = self.embedder.tokens(content).await?;
@@ -98,6 +77,29 @@ impl MemoryService {
         }
         Ok(sum)
     }
+}
+
+/// What a memory is, apart from its id and history.
+pub(super) fn state_of(memory: Memory, content: String) -> MemoryState {
+    MemoryState {
+        namespace: memory.namespace,
+        hash: validate::hash(&content),
+        content,
+        tags: memory.tags,
+        source: memory.source,
+        occurred_at: memory.occurred_at,
+    }
+}
+
+/// New terms for the stored passages of a memory whose text stays the same.
+pub(super) async fn new_terms(ctx: &Ctx, state: &MemoryState, chunks: &[StoredChunk]) -> Result<Vec<ChunkTerms>> {
+    let terms = terms(ctx, state, chunks.iter().map(|chunk| chunk.range.clone()).collect()).await?;
+    let terms = chunks
+        .iter()
+        .zip(terms)
+        .map(|(chunk, (terms, length))| ChunkTerms { chunk: chunk.chunk, terms, length })
+        .collect();
+    Ok(terms)
 }
 
 /// The terms under which each of these passages of a memory is found.

@@ -1,6 +1,11 @@
-use polymnemo_types::{IndexState, Memory, MemoryId, UpdateRequest, Updated};
+use polymnemo_types::{IndexState, MemoryId, UpdateRequest, Updated};
 
-use super::{MemoryService, index::EMBEDDED_AT_ONCE, remember::index_state, validate};
+use super::{
+    MemoryService,
+    index::{EMBEDDED_AT_ONCE, new_terms},
+    remember::index_state,
+    validate,
+};
 use crate::{
     Ctx, Error, Result,
     ports::{Changed, MemoryChange, MemoryState, Reindex, StoredMemory},
@@ -8,7 +13,7 @@ use crate::{
 };
 
 /// How often a change that names no expected revision is tried again when others change the memory at the same time.
-const ATTEMPTS: usize = 8;
+pub(super) const ATTEMPTS: usize = 8;
 
 impl MemoryService {
     /// Changes a memory: text, labels, source, namespace or time. The state before is kept as a revision, and
@@ -20,35 +25,18 @@ impl MemoryService {
     /// [`Error::Invalid`] also where another memory in that namespace has this text; and those of
     /// [`MemoryService::remember`]. Nothing is changed then.
     pub async fn update(&self, ctx: &Ctx, request: UpdateRequest) -> Result<Updated> {
-        self.update_with(ctx, request.id, |_| request.clone()).await
-    }
-
-    /// Changes a memory in a way that depends on what it is when that is done.
-    pub(super) async fn update_with(
-        &self,
-        ctx: &Ctx,
-        id: MemoryId,
-        request: impl Fn(&Memory) -> UpdateRequest + Send + Sync,
-    ) -> Result<Updated> {
         for _ in 0..ATTEMPTS {
-            if let Some(updated) = self.try_update(ctx, id, &request).await? {
+            if let Some(updated) = self.try_update(ctx, &request).await? {
                 return Ok(updated);
             }
         }
-        Err(Error::Invalid(format!(
-            "The memory {id} is being changed by others at the same time. Nothing was written; try again."
-        )))
+        Err(being_changed(request.id))
     }
 
     /// Nothing where the memory changed in between and the caller did not say which revision they expect.
-    async fn try_update(
-        &self,
-        ctx: &Ctx,
-        id: MemoryId,
-        request: &(impl Fn(&Memory) -> UpdateRequest + Send + Sync),
-    ) -> Result<Option<Updated>> {
+    async fn try_update(&self, ctx: &Ctx, request: &UpdateRequest) -> Result<Option<Updated>> {
+        let id = request.id;
         let StoredMemory { memory, content } = self.own_memory(ctx, id).await?;
-        let request = request(&memory);
         if let Some(expected) = request.expected_revision.filter(|&expected| expected != memory.revision) {
             return Err(Error::Conflict { expected, current: memory.revision });
         }
@@ -95,8 +83,12 @@ impl MemoryService {
         }
 
         let (reindex, index) = if same_text {
-            let (terms, index) = self.new_terms(ctx, id, &state).await?;
-            (Reindex::Labels(terms), index)
+            let chunks = self.store.chunks(ctx, &[id]).await?;
+            let index = match chunks.iter().all(|chunk| chunk.embedded) {
+                true => IndexState::Complete,
+                false => IndexState::Pending,
+            };
+            (Reindex::Labels(new_terms(ctx, &state, &chunks).await?), index)
         } else {
             let chunks = self.passages(ctx, &state, EMBEDDED_AT_ONCE).await?;
             let index = index_state(&chunks);
@@ -130,6 +122,13 @@ impl MemoryService {
             None => Err(Error::NotFound(id)),
         }
     }
+}
+
+/// The refusal to try for ever.
+pub(super) fn being_changed(id: MemoryId) -> Error {
+    Error::Invalid(format!(
+        "The memory {id} is being changed by others at the same time. Nothing was written; try again."
+    ))
 }
 
 /// The refusal to let two memories of one namespace say the same.

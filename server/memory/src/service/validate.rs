@@ -82,13 +82,18 @@ pub(super) fn ids(ids: &[MemoryId]) -> Result<Vec<MemoryId>> {
             ids.len()
         )));
     }
-    let mut unique: Vec<MemoryId> = Vec::with_capacity(ids.len());
-    for &id in ids {
+    Ok(without_repetitions(ids.iter().copied()))
+}
+
+/// The same ids in the same order, each once.
+pub(super) fn without_repetitions(ids: impl IntoIterator<Item = MemoryId>) -> Vec<MemoryId> {
+    let mut unique = Vec::new();
+    for id in ids {
         if !unique.contains(&id) {
             unique.push(id);
         }
     }
-    Ok(unique)
+    unique
 }
 
 /// A name that someone else gave: on one line, at most this long, nothing when nothing is left of it.
