@@ -165,6 +165,53 @@ async fn an_undo_leaves_alone_what_was_changed_since() {
 }
 
 #[tokio::test]
+async fn of_memories_that_say_the_same_one_goes_and_the_other_stays() {
+    let app = TestApp::start().await;
+    let service = app.service();
+    let alice = person(service, "alice").await;
+    let within = |namespace: &str| RememberRequest {
+        namespace: Some(namespace.to_owned()),
+        idempotency_key: Some(format!("key {namespace}")),
+        ..text("Said twice.")
+    };
+    let first = remember(service, &alice, within("a")).await;
+    let second = remember(service, &alice, within("b")).await;
+    let change = BulkChange { ids: vec![first, second], namespace: Some("c".into()), ..BulkChange::default() };
+    let report = service.change_memories(&alice, change).await.unwrap();
+    assert_eq!((report.changed, report.skipped[0].id), (vec![first], second));
+    assert!(report.skipped[0].reason.message.contains(&first.to_string()), "{:?}", report.skipped);
+
+    // The same in the trash, with the same key besides.
+    let mut forgotten = Vec::new();
+    for _ in 0..2 {
+        let id = remember(service, &alice, within("d")).await;
+        service.forget(&alice, &[id]).await.unwrap();
+        forgotten.push(id);
+    }
+    let undo = BulkUndo { restore: forgotten.clone(), ..BulkUndo::default() };
+    let report = service.undo_changes(&alice, undo).await.unwrap();
+    assert_eq!((report.changed, report.skipped[0].id), (vec![forgotten[0]], forgotten[1]));
+    assert_eq!(remember(service, &alice, within("d")).await, forgotten[0]);
+}
+
+#[tokio::test]
+async fn an_idempotency_key_comes_back_from_the_trash_once() {
+    let app = TestApp::start().await;
+    let service = app.service();
+    let alice = person(service, "alice").await;
+    let keyed = |content: &str| RememberRequest { idempotency_key: Some("request-1".into()), ..text(content) };
+    let mut forgotten = Vec::new();
+    for content in ["Tea at five.", "Tea at six."] {
+        let id = remember(service, &alice, keyed(content)).await;
+        service.forget(&alice, &[id]).await.unwrap();
+        forgotten.push(id);
+    }
+    let undo = BulkUndo { restore: forgotten.clone(), ..BulkUndo::default() };
+    assert_eq!(service.undo_changes(&alice, undo).await.unwrap().changed, forgotten);
+    assert_eq!(remember(service, &alice, keyed("Tea at five.")).await, forgotten[0]);
+}
+
+#[tokio::test]
 async fn a_request_that_makes_no_sense_is_refused_as_a_whole() {
     let app = TestApp::start().await;
     let service = app.service();

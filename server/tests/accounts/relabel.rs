@@ -1,7 +1,7 @@
 //! A change that leaves the text as it is costs no embedding, and the index afterwards is the one that the same memory
 //! would have had from the start.
 
-use polymnemo_types::{IndexState, RememberRequest, UpdateRequest};
+use polymnemo_types::{BulkChange, IndexState, RememberRequest, UpdateRequest};
 
 use super::{column, found, person, remember, text};
 use crate::support::TestApp;
@@ -68,6 +68,59 @@ async fn a_relabelled_memory_is_indexed_as_if_it_had_been_stored_so() {
 
     assert_eq!(found(service, &alice, "kitchen").await, [id]);
     assert!(found(service, &alice, "garden").await.is_empty());
+}
+
+#[tokio::test]
+async fn many_relabelled_memories_are_indexed_as_if_they_had_been_stored_so() {
+    let app = TestApp::start().await;
+    let service = app.service();
+    let (alice, bob) = (person(service, "alice").await, person(service, "bob").await);
+    let mut ids = Vec::new();
+    for number in 0..45 {
+        let content = format!("Marzipan number {number} of {}.", number * 7);
+        let at = Some("2026-03-01".to_owned());
+        let before = RememberRequest {
+            tags: vec!["old".into(), format!("tag {}", number % 3)],
+            namespace: Some(format!("room {}", number % 4)),
+            occurred_at: at.clone(),
+            ..text(&content)
+        };
+        let after = RememberRequest {
+            tags: vec![format!("tag {}", number % 3), "new".into()],
+            namespace: Some("room 1".into()),
+            occurred_at: at,
+            ..text(&content)
+        };
+        ids.push(remember(service, &alice, before).await);
+        remember(service, &bob, after).await;
+    }
+    let change = BulkChange {
+        ids: ids.clone(),
+        add_tags: vec!["new".into()],
+        remove_tags: vec!["old".into()],
+        namespace: Some("room 1".into()),
+        forget: false,
+    };
+    let before = index_of(&app, "alice").await;
+    let report = service.change_memories(&alice, change).await.unwrap();
+    assert_eq!(report.changed, ids);
+    assert_eq!(index_of(&app, "alice").await, index_of(&app, "bob").await);
+    let undone = service.undo_changes(&alice, report.undo.unwrap()).await.unwrap();
+    assert_eq!(undone.changed, ids);
+    assert_eq!(index_of(&app, "alice").await, before);
+
+    // To the trash and back makes no difference either.
+    let forget = BulkChange { ids: ids.clone(), forget: true, ..BulkChange::default() };
+    let undo = service.change_memories(&alice, forget).await.unwrap().undo.unwrap();
+    assert_eq!(index_of(&app, "alice").await, [""; 0]);
+    service.undo_changes(&alice, undo).await.unwrap();
+    for _ in 0..300 {
+        if !index_of(&app, "alice").await.iter().any(|row| row.starts_with("waiting")) {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert_eq!(index_of(&app, "alice").await, before);
 }
 
 #[tokio::test]
