@@ -14,6 +14,9 @@ use crate::{
     pages::{Connect, KeptForm, Namespaces, NotFound, Settings, SignIn, Tokens, Welcome},
 };
 
+/// What the titles of all pages end with.
+pub(crate) const TITLE_END: &str = " · polymnemo";
+
 /// The whole web app, from the skip link to the footer; the server renders it into the body of
 /// its [`shell`](crate::shell), and the browser hydrates it there.
 #[component]
@@ -23,9 +26,11 @@ pub fn App() -> impl IntoView {
     SentForm::provide();
     Now::provide();
     enliven();
+    #[cfg(not(feature = "ssr"))]
+    crate::components::keep_title();
 
     view! {
-        <Title formatter=|page: String| format!("{page} · polymnemo") />
+        <Title formatter=|page: String| page + TITLE_END />
         <Router>
             <Pages />
         </Router>

@@ -3,6 +3,7 @@
 //! Where a token goes, these functions take what stands there: the token itself on the page that
 //! has just made it, [`YOUR_TOKEN`] anywhere else.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// What stands where a person puts a token in.
@@ -11,19 +12,66 @@ pub(crate) const YOUR_TOKEN: &str = "YOUR_TOKEN";
 /// What the memory is called in the settings of clients.
 const NAME: &str = "polymnemo";
 
+/// A settings file with servers in it, under the name that most clients look for.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Settings<Server> {
+    mcp_servers: Named<Server>,
+}
+
+#[derive(Serialize)]
+struct Named<Server> {
+    polymnemo: Server,
+}
+
+/// A server that is reached over HTTP; clients differ in what they call the parts.
+#[derive(Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct HttpServer<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#type: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    http_url: Option<&'a str>,
+    headers: Headers,
+}
+
+#[derive(Default, Serialize)]
+#[serde(rename_all = "PascalCase")]
+struct Headers {
+    authorization: String,
+}
+
+impl Headers {
+    fn with(token: &str) -> Self {
+        Self { authorization: bearer(token) }
+    }
+}
+
+/// A server that is reached through a program.
+#[derive(Serialize)]
+struct Program<'a> {
+    command: &'a str,
+    args: Vec<&'a str>,
+    env: Environment,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+struct Environment {
+    authorization: String,
+}
+
 /// The entry that most clients read.
 pub(crate) fn mcp_servers(url: &str, token: &str) -> String {
-    pretty(&json!({ "mcpServers": { NAME: {
-        "type": "http",
-        "url": url,
-        "headers": { "Authorization": bearer(token) },
-    }}}))
+    settings(HttpServer { r#type: Some("http"), url: Some(url), headers: Headers::with(token), ..Default::default() })
 }
 
 /// Claude Code: a command for a terminal.
 pub(crate) fn claude_code(url: &str, token: &str) -> String {
     format!(
-        "claude mcp add --scope user --transport http {NAME} {} \\\n  --header {}",
+        "claude mcp add --scope user --transport http \\\n  {NAME} {} \\\n  --header {}",
         quoted(url),
         quoted(&format!("Authorization: {}", bearer(token)))
     )
@@ -32,15 +80,11 @@ pub(crate) fn claude_code(url: &str, token: &str) -> String {
 /// Claude Desktop, which starts programs only: a bridge from its standard input to HTTP. The header
 /// has no space of its own, because the app splits arguments at spaces on some systems.
 pub(crate) fn claude_desktop(url: &str, token: &str) -> String {
-    let mut arguments = vec!["-y", "mcp-remote", url, "--header", "Authorization:${AUTHORIZATION}"];
+    let mut args = vec!["-y", "mcp-remote", url, "--header", "Authorization:${AUTHORIZATION}"];
     if url.starts_with("http://") {
-        arguments.push("--allow-http");
+        args.push("--allow-http");
     }
-    pretty(&json!({ "mcpServers": { NAME: {
-        "command": "npx",
-        "args": arguments,
-        "env": { "AUTHORIZATION": bearer(token) },
-    }}}))
+    settings(Program { command: "npx", args, env: Environment { authorization: bearer(token) } })
 }
 
 /// Codex, which reads the token from the environment.
@@ -51,30 +95,43 @@ pub(crate) fn codex(url: &str) -> String {
 
 /// Cursor.
 pub(crate) fn cursor(url: &str, token: &str) -> String {
-    pretty(&json!({ "mcpServers": { NAME: {
-        "url": url,
-        "headers": { "Authorization": bearer(token) },
-    }}}))
+    settings(HttpServer { url: Some(url), headers: Headers::with(token), ..Default::default() })
 }
 
 /// VS Code, which asks for the token and keeps it itself.
 pub(crate) fn vs_code(url: &str) -> String {
-    pretty(&json!({
-        "inputs": [{ "type": "promptString", "id": "polymnemo-token", "description": "polymnemo token", "password": true }],
-        "servers": { NAME: {
-            "type": "http",
-            "url": url,
-            "headers": { "Authorization": bearer("${input:polymnemo-token}") },
-        }},
-    }))
+    #[derive(Serialize)]
+    struct File<'a> {
+        inputs: [Input<'a>; 1],
+        servers: Named<HttpServer<'a>>,
+    }
+    #[derive(Serialize)]
+    struct Input<'a> {
+        r#type: &'a str,
+        id: &'a str,
+        description: &'a str,
+        password: bool,
+    }
+    let server = HttpServer {
+        r#type: Some("http"),
+        url: Some(url),
+        headers: Headers::with("${input:polymnemo-token}"),
+        ..Default::default()
+    };
+    pretty(&File {
+        inputs: [Input {
+            r#type: "promptString",
+            id: "polymnemo-token",
+            description: "polymnemo token",
+            password: true,
+        }],
+        servers: Named { polymnemo: server },
+    })
 }
 
 /// Gemini CLI.
 pub(crate) fn gemini_cli(url: &str, token: &str) -> String {
-    pretty(&json!({ "mcpServers": { NAME: {
-        "httpUrl": url,
-        "headers": { "Authorization": bearer(token) },
-    }}}))
+    settings(HttpServer { http_url: Some(url), headers: Headers::with(token), ..Default::default() })
 }
 
 /// A call from a shell.
@@ -97,7 +154,11 @@ fn bearer(token: &str) -> String {
     format!("Bearer {token}")
 }
 
-fn pretty(value: &Value) -> String {
+fn settings(server: impl Serialize) -> String {
+    pretty(&Settings { mcp_servers: Named { polymnemo: server } })
+}
+
+fn pretty(value: &impl Serialize) -> String {
     // JSON made of strings and lists can always be written.
     serde_json::to_string_pretty(value).unwrap_or_default()
 }

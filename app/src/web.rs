@@ -169,7 +169,7 @@ pub fn files(site: &Site) -> Router {
     Router::new()
         .route("/favicon.svg", get(favicon))
         .route("/offline", get(move |headers: HeaderMap| dead_ends::offline(offline, headers)))
-        .route("/service-worker.js", get(move || async move { ([(header::CONTENT_TYPE, "text/javascript")], worker) }))
+        .route("/service-worker.js", get(move || async move { (SERVICE_WORKER_HEADERS, worker) }))
         .nest_service(&site.path(), files)
 }
 
@@ -190,6 +190,13 @@ const PUBLIC: &[&str] = &[
 pub fn is_public(route: &str) -> bool {
     PUBLIC.contains(&route)
 }
+
+/// The policy of a service worker is its own, not that of the page; it has to ask the server for
+/// what it passes on.
+const SERVICE_WORKER_HEADERS: [(HeaderName, &str); 2] = [
+    (header::CONTENT_TYPE, "text/javascript"),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"),
+];
 
 /// The script that shows a page when the server can't be reached. It changes with the style sheet
 /// that the page needs, and only then do browsers take the new one.

@@ -19,7 +19,7 @@ mod trouble;
 mod with_code;
 
 #[cfg(not(feature = "ssr"))]
-pub(crate) use self::on_server::OnServer;
+pub(crate) use self::on_server::{OnServer, PageOnServer, keep_title};
 #[cfg(feature = "ssr")]
 pub(crate) use self::{
     call_form::CallForm, code_block::CodeBlock, fault::Fault, field::TextField, frame::Mark, on_server::on_server,

@@ -15,6 +15,30 @@ pub(crate) fn on_server(part: fn() -> AnyView) -> impl IntoView {
     view! { <div class="on-server">{part}</div> }
 }
 
+/// What the browser has of a whole page of this kind: [`OnServer`], and the title that came with it.
+#[cfg(not(feature = "ssr"))]
+#[component]
+pub(crate) fn PageOnServer() -> impl IntoView {
+    let title = use_context::<CameWith>().map(|CameWith(title)| title).unwrap_or_default();
+    view! {
+        <leptos_meta::Title text=title />
+        <OnServer />
+    }
+}
+
+/// The title that came with the page.
+#[cfg(not(feature = "ssr"))]
+#[derive(Clone)]
+struct CameWith(String);
+
+/// Keeps in mind the title that came with the page, before the app sets one.
+#[cfg(not(feature = "ssr"))]
+pub(crate) fn keep_title() {
+    let title = document().title();
+    let title = title.strip_suffix(crate::app::TITLE_END).unwrap_or(&title).to_owned();
+    provide_context(CameWith(title));
+}
+
 /// What the browser has of such a part: a place that it does not look into. Where the part did not
 /// come with the page, because a link to it was followed within the app, the page is loaded.
 #[cfg(not(feature = "ssr"))]

@@ -27,7 +27,8 @@ const DAY: u64 = 24 * HOUR;
 const MONTH: u64 = 30 * DAY;
 const YEAR: u64 = 365 * DAY;
 
-/// Units with their names in English and Chinese, the longest first.
+/// Units with their names in English and Chinese, the longest first. A month is vague, so up to two
+/// of them are told in days.
 const UNITS: [(u64, &str, &str); 5] = [
     (YEAR, "year", "年"),
     (MONTH, "month", "个月"),
@@ -39,7 +40,8 @@ const UNITS: [(u64, &str, &str); 5] = [
 /// [`since`] in a language.
 pub(crate) fn since_in(language: Language, seconds: i64) -> String {
     let span = seconds.unsigned_abs();
-    let unit = UNITS.into_iter().find(|(length, ..)| span >= *length);
+    let least = |length| if length == MONTH { 2 * MONTH } else { length };
+    let unit = UNITS.into_iter().find(|(length, ..)| span >= least(*length));
     let Some((length, english, chinese)) = unit else {
         return match (language, seconds >= 0) {
             (Language::English, true) => "just now",
@@ -49,7 +51,8 @@ pub(crate) fn since_in(language: Language, seconds: i64) -> String {
         }
         .to_owned();
     };
-    let count = span / length;
+    // What lies behind is over in full units; what is to come is told as it was set, a moment ago.
+    let count = if seconds >= 0 { span / length } else { (span + length / 2) / length };
     let plural = if count == 1 { "" } else { "s" };
     match (language, seconds >= 0) {
         (Language::English, true) => format!("{count} {english}{plural} ago"),
@@ -89,10 +92,13 @@ mod tests {
             (7 * 60 + 59, "7 minutes ago", "7 分钟前"),
             (i64::try_from(HOUR).expect("a small number"), "1 hour ago", "1 小时前"),
             (days(29), "29 days ago", "29 天前"),
+            (days(59), "59 days ago", "59 天前"),
             (days(64), "2 months ago", "2 个月前"),
             (days(364), "12 months ago", "12 个月前"),
             (days(800), "2 years ago", "2 年前"),
             (-30, "in a moment", "马上"),
+            (-days(30), "in 30 days", "30 天后"),
+            (20 - days(30), "in 30 days", "30 天后"),
             (-days(90), "in 3 months", "3 个月后"),
         ] {
             assert_eq!(since_in(English, seconds), english);

@@ -66,7 +66,7 @@ pub(super) const ENGLISH: Namespaces = Namespaces {
     name_rule: "1 to 64 letters, digits, spaces or the characters - _ . : / @ +",
     name_refused: None,
     make_default: "Make it the default",
-    make_default_hint: "Clients that name no namespace then store here.",
+    make_default_hint: "Clients that name no namespace store in the default one.",
     is_default: "Clients that name no namespace store here.",
     sharing: "Sharing",
     share_means: "Only you can read this namespace. If you share it, everyone who can sign in to this server, and every \
@@ -79,7 +79,7 @@ pub(super) const ENGLISH: Namespaces = Namespaces {
     shared_by_setting: "The server’s settings share every namespace of this name. Whoever runs the server can change that \
                         with `POLYMNEMO_SHARED_NAMESPACES`.",
     delete: "Delete",
-    delete_means: "It is empty, and nothing else is lost.",
+    delete_means: "It is empty, so nothing is lost with it.",
     delete_refused: None,
     create: "New namespace",
     create_hint: "You can also just tell a client to store something in a namespace: it is made on the way.",
@@ -110,7 +110,7 @@ pub(super) const CHINESE: Namespaces = Namespaces {
         "这个名称不能用：它可能不符合规则、已被你的另一个命名空间使用，或者被服务器设置为共享。请换一个。",
     ),
     make_default: "设为默认",
-    make_default_hint: "设为默认后，没有指定命名空间的客户端会存到这里。",
+    make_default_hint: "没有指定命名空间的客户端会存到默认的命名空间。",
     is_default: "没有指定命名空间的客户端会存到这里。",
     sharing: "共享",
     share_means: "现在只有你能读取这个命名空间。共享之后，所有能登录这台服务器的人以及他们的客户端，都能读取其中的全部记忆，\

@@ -22,5 +22,6 @@ pub(crate) use self::{not_found::NotFound, sign_in::SignIn, welcome::Welcome};
 // What the server makes alone.
 #[cfg(not(feature = "ssr"))]
 pub(crate) use crate::components::{
-    OnServer as Connect, OnServer as KeptForm, OnServer as Namespaces, OnServer as Settings, OnServer as Tokens,
+    PageOnServer as Connect, PageOnServer as KeptForm, PageOnServer as Namespaces, PageOnServer as Settings,
+    PageOnServer as Tokens,
 };

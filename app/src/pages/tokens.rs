@@ -297,7 +297,7 @@ fn Token(token: ApiToken) -> impl IntoView {
                         </dd>
                         <dt>{text.last_used}</dt>
                         <dd>{time_or_never(token.last_used_at)}</dd>
-                        <dt>{text.expires}</dt>
+                        <dt>{text.expires_at}</dt>
                         <dd>{time_or_never(token.expires_at)}</dd>
                         {revoked}
                     </dl>
