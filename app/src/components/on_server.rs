@@ -19,9 +19,8 @@ pub(crate) fn on_server(part: fn() -> AnyView) -> impl IntoView {
 #[cfg(not(feature = "ssr"))]
 #[component]
 pub(crate) fn PageOnServer() -> impl IntoView {
-    let title = use_context::<CameWith>().map(|CameWith(title)| title).unwrap_or_default();
     view! {
-        <leptos_meta::Title text=title />
+        <leptos_meta::Title text=title_of_page() />
         <OnServer />
     }
 }
@@ -30,6 +29,12 @@ pub(crate) fn PageOnServer() -> impl IntoView {
 #[cfg(not(feature = "ssr"))]
 #[derive(Clone)]
 struct CameWith(String);
+
+/// The title that came with the page.
+#[cfg(not(feature = "ssr"))]
+pub(crate) fn title_of_page() -> String {
+    use_context::<CameWith>().map(|CameWith(title)| title).unwrap_or_default()
+}
 
 /// Keeps in mind the title that came with the page, before the app sets one.
 #[cfg(not(feature = "ssr"))]

@@ -10,19 +10,23 @@ use crate::{
 };
 
 /// The page on which a person signs in; `?next=` says where they wanted to go, and `?problem=` why
-/// the last attempt failed.
+/// the last attempt failed. Who is signed in already goes on at once.
 #[component]
 pub(crate) fn SignIn() -> impl IntoView {
     let text = &i18n::messages().sign_in;
     let query = use_query_map();
     let problem = move || query.with(|query| query.get_str("problem").and_then(|code| code.parse().ok()));
     let offer = Resource::new(|| (), |()| offered_sign_in());
+    #[cfg(feature = "ssr")]
+    if problem().is_none() && is_signed_in() {
+        query.with(|query| leptos_axum::redirect(after_sign_in(query.get_str("next"))));
+    }
 
     view! {
         <Title text=text.title />
         <section class="notice">
             <h1>{text.title}</h1>
-            {move || problem().map(|problem| view! { <p class="error" role="alert">{with_code(told(problem))}</p> })}
+            {move || problem().map(|problem| view! { <p class="fault" role="alert">{with_code(told(problem))}</p> })}
             <Suspense>
                 {move || Suspend::new(async move {
                     let next = query.with_untracked(|query| after_sign_in(query.get_str("next")).to_owned());
@@ -31,6 +35,11 @@ pub(crate) fn SignIn() -> impl IntoView {
             </Suspense>
         </section>
     }
+}
+
+#[cfg(feature = "ssr")]
+fn is_signed_in() -> bool {
+    use_context::<http::request::Parts>().is_some_and(|parts| parts.extensions.get::<polymnemo_memory::Ctx>().is_some())
 }
 
 /// The way that this server offers.

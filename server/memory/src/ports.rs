@@ -222,6 +222,8 @@ pub struct StoredMemory {
     pub memory: Memory,
     /// All of its text.
     pub content: String,
+    /// The client that made its current state, as far as known; [`Memory::client`] is the one that stored it first.
+    pub changed_by: Option<String>,
 }
 
 /// A change to a memory.

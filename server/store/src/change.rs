@@ -52,7 +52,7 @@ impl PgStore {
         transaction
             .run(
                 "update memories set namespace_id = $2, content = $3, content_hash = $4, tags = $5, source = $6,
-                     occurred_at = $7, updated_at = $8, client = $9, revision = revision + 1
+                     occurred_at = $7, updated_at = $8, changed_by = $9, revision = revision + 1
                  where id = $1",
                 vec![
                     id.0.into(),

@@ -47,7 +47,7 @@ pub(crate) fn memory(row: &QueryResult) -> Result<Memory> {
 }
 
 fn stored_memory(row: &QueryResult) -> Result<StoredMemory> {
-    Ok(StoredMemory { memory: memory(row)?, content: get(row, "content")? })
+    Ok(StoredMemory { memory: memory(row)?, content: get(row, "content")?, changed_by: get(row, "changed_by")? })
 }
 
 pub(crate) fn from_sql(time: OffsetDateTime) -> Result<Timestamp> {
@@ -134,7 +134,7 @@ impl PgStore {
         let row = transaction
             .one(
                 &format!(
-                    "select {MEMORY_COLUMNS}, m.content from {FROM_MEMORIES}
+                    "select {MEMORY_COLUMNS}, m.content, m.changed_by from {FROM_MEMORIES}
                      where m.id = $1 and m.namespace_id = any($2) and (m.forgotten_at is null or ($3 and m.user_id = $4))"
                 ),
                 vec![id.0.into(), namespaces.into(), trash.into(), ctx.user.id.0.into()],
@@ -152,7 +152,7 @@ impl PgStore {
         let rows = transaction
             .all(
                 &format!(
-                    "select {MEMORY_COLUMNS}, m.content from {FROM_MEMORIES}
+                    "select {MEMORY_COLUMNS}, m.content, m.changed_by from {FROM_MEMORIES}
                      where m.id = any($1) and m.user_id = $2 and m.namespace_id = any($3)
                        and (m.forgotten_at is not null) = $4"
                 ),

@@ -134,7 +134,8 @@ impl Transaction {
         // An array of arrays of unequal length is none; so the labels of each travel as JSON.
         let tags: Vec<String> = memories.iter().map(|memory| serde_json::json!(memory.tags).to_string()).collect();
         self.run(
-            "update memories set namespace_id = new.namespace_id, updated_at = $4, client = $5, revision = revision + 1,
+            "update memories set namespace_id = new.namespace_id, updated_at = $4, changed_by = $5,
+                 revision = revision + 1,
                  tags = array(select jsonb_array_elements_text(new.tags::jsonb))
              from unnest($1::uuid[], $2::int[], $3::text[]) as new (id, namespace_id, tags)
              where memories.id = new.id",
@@ -154,7 +155,7 @@ impl Transaction {
     pub(crate) async fn keep_revisions(&self, ids: Vec<Uuid>) -> Result<()> {
         self.run(
             "insert into revisions (memory_id, revision, user_id, namespace, content, tags, source, client, occurred_at, created_at)
-             select m.id, m.revision, m.user_id, n.name, m.content, m.tags, m.source, m.client, m.occurred_at, m.updated_at
+             select m.id, m.revision, m.user_id, n.name, m.content, m.tags, m.source, m.changed_by, m.occurred_at, m.updated_at
              from memories m join namespaces n on n.id = m.namespace_id where m.id = any($1)",
             vec![ids.into()],
         )

@@ -1,5 +1,5 @@
-use polymnemo_memory::Error;
-use polymnemo_types::{DiffPart, GetRequest, RememberRequest, UpdateRequest};
+use polymnemo_memory::{Ctx, Door, Error};
+use polymnemo_types::{BulkChange, DiffPart, GetRequest, ListRequest, RememberRequest, UpdateRequest};
 
 use super::{found, person, remember, text};
 use crate::support::TestApp;
@@ -45,6 +45,25 @@ async fn the_history_of_a_memory_says_what_each_change_was() {
     let second = service.history(&alice, id, first.next_cursor.as_deref(), Some(2)).await.unwrap();
     assert_eq!(second.next_cursor, None);
     assert_eq!([first.items, second.items].concat(), page.items);
+}
+
+#[tokio::test]
+async fn who_stored_a_memory_stays_what_it_was_whoever_changes_it() {
+    let app = TestApp::start().await;
+    let service = app.service();
+    let alice = person(service, "alice").await;
+    let through = |client: &str| Ctx { client: Some(client.to_owned()), door: Door::StaticKey, ..alice.clone() };
+    let id = remember(service, &through("claude-code"), text("Anna lives in Hamburg.")).await;
+    let edit = UpdateRequest { content: Some("Anna lives in Berlin.".into()), ..UpdateRequest::new(id) };
+    service.update(&through("cursor"), edit).await.unwrap();
+    let tag = BulkChange { ids: vec![id], add_tags: vec!["city".into()], ..BulkChange::default() };
+    service.change_memories(&alice, tag).await.unwrap();
+
+    let listed = service.list_memories(&alice, ListRequest::default()).await.unwrap();
+    assert_eq!(listed.items[0].client.as_deref(), Some("claude-code"));
+    let history = service.history(&alice, id, None, None).await.unwrap();
+    let clients: Vec<Option<&str>> = history.items.iter().map(|state| state.client.as_deref()).collect();
+    assert_eq!(clients, [None, Some("cursor"), Some("claude-code")]);
 }
 
 #[tokio::test]

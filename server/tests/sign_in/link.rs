@@ -37,6 +37,19 @@ async fn a_link_signs_in_once_and_its_token_goes_nowhere_else() {
 }
 
 #[tokio::test]
+async fn who_is_signed_in_already_goes_on() {
+    let app = app().await;
+    let browser = app.browser();
+    assert_eq!(browser.get("/sign-in?next=/memories").await.status(), StatusCode::OK);
+    browser.get(&app.sign_in_link().await).await;
+    for (next, end) in [("?next=/memories%3Fq%3Da", "/memories?q=a"), ("?next=//evil.example", "/"), ("", "/")] {
+        assert_eq!(location(&browser.get(&format!("/sign-in{next}")).await), end);
+    }
+    // Unless there is something to say.
+    assert_eq!(browser.get("/sign-in?problem=link").await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
 async fn the_user_is_the_one_of_the_key() {
     let app = app().await;
     app.mcp("alice").call("remember", json!({ "content": "My bike is green." })).await;

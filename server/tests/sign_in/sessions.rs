@@ -182,7 +182,8 @@ async fn visitors_leave_no_trace() {
 async fn what_someone_sees_is_kept_by_no_proxy() {
     let app = app().await;
     let browser = signed_in(&app).await;
-    let page = browser.get("/sign-in").await;
+    let page = browser.get("/sign-in?problem=expired").await;
+    assert_eq!(page.status(), StatusCode::OK);
     let directive = page.headers()[header::CACHE_CONTROL].to_str().unwrap();
     assert!(directive.contains("private") || directive.contains("no-store"), "{directive}");
     let viewer = browser.request(Method::GET, "/api/current_viewer").send().await.unwrap();

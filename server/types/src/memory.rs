@@ -112,7 +112,7 @@ pub struct Memory {
     pub tags: Vec<String>,
     /// Where it comes from.
     pub source: Option<String>,
-    /// The client that stored it, as far as known.
+    /// The client that stored it, as far as known, whoever changed it later.
     pub client: Option<String>,
     /// The time it speaks of.
     pub occurred_at: Timestamp,

@@ -151,7 +151,7 @@ impl MemoryService {
         }
         let mut changes = Vec::with_capacity(ids.len());
         for &id in ids {
-            let Some(StoredMemory { memory, content }) = stored.remove(&id) else {
+            let Some(StoredMemory { memory, content, .. }) = stored.remove(&id) else {
                 outcomes.push((id, Err(self.why_not(ctx, id).await)));
                 continue;
             };

@@ -62,7 +62,7 @@ impl MemoryService {
         let mut outcomes = Vec::with_capacity(ids.len());
         let (mut restoring, mut memories) = (Vec::new(), Vec::new());
         for &id in ids {
-            let Some(StoredMemory { memory, content }) = stored.remove(&id) else {
+            let Some(StoredMemory { memory, content, .. }) = stored.remove(&id) else {
                 outcomes.push((id, Err(Error::NotFound(id))));
                 continue;
             };

@@ -86,7 +86,7 @@ impl MemoryService {
 
 /// The state that a memory has now.
 fn current_state(stored: StoredMemory) -> Revision {
-    let StoredMemory { memory, content } = stored;
+    let StoredMemory { memory, content, changed_by } = stored;
     Revision {
         revision: memory.revision,
         content,
@@ -95,7 +95,7 @@ fn current_state(stored: StoredMemory) -> Revision {
         namespace: memory.namespace,
         occurred_at: memory.occurred_at,
         created_at: memory.updated_at,
-        client: memory.client,
+        client: changed_by,
     }
 }
 

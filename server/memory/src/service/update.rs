@@ -36,7 +36,7 @@ impl MemoryService {
     /// Nothing where the memory changed in between and the caller did not say which revision they expect.
     async fn try_update(&self, ctx: &Ctx, request: &UpdateRequest) -> Result<Option<Updated>> {
         let id = request.id;
-        let StoredMemory { memory, content } = self.own_memory(ctx, id).await?;
+        let StoredMemory { memory, content, .. } = self.own_memory(ctx, id).await?;
         if let Some(expected) = request.expected_revision.filter(|&expected| expected != memory.revision) {
             return Err(Error::Conflict { expected, current: memory.revision });
         }
