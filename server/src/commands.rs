@@ -4,5 +4,4 @@ pub(crate) mod doctor;
 pub(crate) mod migrate;
 pub(crate) mod serve;
 pub(crate) mod setup;
-pub(crate) mod sign_in_link;
 pub(crate) mod stdio;

@@ -1,19 +1,13 @@
 //! The service: one file for each verb.
 
-mod account;
 mod background;
-mod bulk;
-mod clients;
 mod cursor;
 mod forget;
-mod history;
 mod index;
-mod namespaces;
 mod read;
 mod recall;
 mod remember;
 mod status;
-mod tokens;
 mod update;
 mod validate;
 
@@ -37,8 +31,6 @@ pub struct MemoryService {
     pending: Arc<Notify>,
     /// The mean vector of [`crate::rank::BACKGROUND`].
     background: Arc<OnceCell<Vec<f32>>>,
-    /// The clients whose last sighting is noted already.
-    seen: Arc<clients::Seen>,
 }
 
 impl MemoryService {
@@ -57,7 +49,6 @@ impl MemoryService {
             defaults: Arc::new(defaults),
             pending: Arc::new(Notify::new()),
             background: Arc::new(OnceCell::new()),
-            seen: Arc::default(),
         }
     }
 
