@@ -12,10 +12,11 @@ export const test = base.extend<{ watched: void }>({
       const complaints: string[] = [];
       page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
       page.on("console", (message) => {
-        // Chromium reports a page that answers 404 as an error; the tests look at the status themselves.
-        const pageItself = message.location().url === page.url() && message.text().includes("404");
+        // Chromium reports a page that answers 404 or 400 as an error; the tests look at the status themselves.
+        const pageItself = message.location().url === page.url() && /status of 4\d\d/.test(message.text());
+        const blocked = message.text().startsWith("Service Worker registration blocked by Playwright");
         const withheld = message.text().includes("net::ERR_FAILED") && withholding.has(page);
-        if (["error", "warning"].includes(message.type()) && !pageItself && !withheld) {
+        if (["error", "warning"].includes(message.type()) && !pageItself && !withheld && !blocked) {
           complaints.push(`console ${message.type()}: ${message.text()}`);
         }
       });
@@ -49,7 +50,7 @@ export async function restore(page: Page, pattern: string) {
 
 /** Waits until the wasm has taken over the page. */
 export async function hydrated(page: Page) {
-  await expect(page.getByRole("button", { name: /^(Copy|复制)$/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^(Copy|复制)$/ }).first()).toBeVisible();
 }
 
 /** The page has no accessibility fault that axe can find, in light and in dark. */

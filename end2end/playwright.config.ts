@@ -13,12 +13,19 @@ export default defineConfig({
   retries: 0,
   workers: 2,
   forbidOnly: !!process.env.CI,
+  projects: [
+    { name: "together", testIgnore: "alone/**" },
+    // What changes the person's settings would change the pages under the other tests.
+    { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
+  ],
   reporter: [["list"], ["./summary.ts"]],
   use: {
     baseURL,
     browserName: "chromium",
     launchOptions,
     locale: "en-US",
+    // Only the test of the offline page wants one; requests that pass through it can't be withheld.
+    serviceWorkers: "block",
     trace: "retain-on-failure",
   },
 });

@@ -2,7 +2,8 @@
 # Runs a command beside a server of its own: end2end/with-server.sh COMMAND [ARGUMENT…]
 #
 # The server is the real one (END2END_BINARY, else target/debug/polymnemo), with an embedded database in a folder that
-# is gone afterwards. The command finds its address in END2END_URL and a working key in END2END_KEY.
+# is gone afterwards. The command finds its address in END2END_URL, a working key in END2END_KEY, and in
+# END2END_SIGN_IN_LINK a program that prints a link which signs in.
 . "$(dirname "$0")/../scripts/lib.sh"
 . scripts/lib-clients.sh
 
@@ -25,13 +26,24 @@ trap stop EXIT
 port=$(free_port)
 END2END_URL=http://127.0.0.1:$port
 END2END_KEY=$(random_key)
-export END2END_URL END2END_KEY
+END2END_SIGN_IN_LINK=$work/sign-in-link
+export END2END_URL END2END_KEY END2END_SIGN_IN_LINK
+
+server_with=(
+    env -u POLYMNEMO_DATABASE_URL -u POLYMNEMO_PUBLIC_URL
+    POLYMNEMO_HOST=127.0.0.1 POLYMNEMO_PORT="$port" POLYMNEMO_DATA_DIR="$work/data"
+    POLYMNEMO_RUNTIME_DIR="$(runtime_dir)" POLYMNEMO_SITE_DIR="$root/target/site"
+    POLYMNEMO_API_KEYS="$END2END_KEY:ada" "$(realpath "$binary")"
+)
+{
+    echo '#!/usr/bin/env bash'
+    printf 'exec'
+    printf ' %q' "${server_with[@]}" sign-in-link
+} >"$END2END_SIGN_IN_LINK"
+chmod 700 "$END2END_SIGN_IN_LINK"
 
 say "starting the server at $END2END_URL"
-env -u POLYMNEMO_DATABASE_URL -u POLYMNEMO_PUBLIC_URL \
-    POLYMNEMO_HOST=127.0.0.1 POLYMNEMO_PORT="$port" POLYMNEMO_DATA_DIR="$work/data" \
-    POLYMNEMO_RUNTIME_DIR="$(runtime_dir)" POLYMNEMO_SITE_DIR="$root/target/site" \
-    POLYMNEMO_API_KEYS="$END2END_KEY:ada" "$binary" >"$work/server.log" 2>&1 &
+"${server_with[@]}" >"$work/server.log" 2>&1 &
 server=$!
 wait_for_server "$port" "$server"
 ready=yes

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Takes pictures of every page of the web app into end2end/screenshots/: light and dark, wide and narrow, English and Chinese.
+# An argument takes only the pages whose names begin with it.
 . "$(dirname "$0")/lib.sh"
 
 if have fc-list && [ -z "$(fc-list :lang=zh)" ]; then
@@ -11,5 +12,5 @@ if [ -z "${END2END_BINARY-}" ]; then
     say "building the server"
     cargo build --package polymnemo
 fi
-bash end2end/with-server.sh npm --prefix end2end run --silent screenshots
+bash end2end/with-server.sh npm --prefix end2end run --silent screenshots -- "$@"
 say "the pictures are in end2end/screenshots"

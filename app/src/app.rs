@@ -1,16 +1,21 @@
-use leptos::prelude::*;
+use leptos::{either::Either, prelude::*};
 use leptos_meta::{Title, provide_meta_context};
 use leptos_router::{
     SsrMode,
-    components::{Route, Router, Routes},
+    components::{Outlet, ParentRoute, Route, Router, Routes},
     path,
 };
+use polymnemo_types::ErrorCode;
 
 use crate::{
-    components::Frame,
+    components::{Frame, Now, enliven},
+    form::SentForm,
     i18n::Language,
-    pages::{NotFound, Welcome},
+    pages::{Connect, KeptForm, Namespaces, NotFound, Settings, SignIn, Tokens, Welcome},
 };
+
+/// What the titles of all pages end with.
+pub(crate) const TITLE_END: &str = " · polymnemo";
 
 /// The whole web app, from the skip link to the footer; the server renders it into the body of
 /// its [`shell`](crate::shell), and the browser hydrates it there.
@@ -18,15 +23,65 @@ use crate::{
 pub fn App() -> impl IntoView {
     provide_meta_context();
     provide_context(Language::of_page());
+    SentForm::provide();
+    Now::provide();
+    enliven();
+    #[cfg(not(feature = "ssr"))]
+    crate::components::keep_title();
 
     view! {
-        <Title formatter=|page: String| format!("{page} · polymnemo") />
+        <Title formatter=|page: String| page + TITLE_END />
         <Router>
-            <Frame>
-                <Routes fallback=NotFound>
-                    <Route path=path!("/") view=Welcome ssr=SsrMode::Async />
-                </Routes>
-            </Frame>
+            <Pages />
         </Router>
+    }
+}
+
+/// The page of this address, unless a form was sent to it by someone who is not signed in any more.
+#[component]
+fn Pages() -> impl IntoView {
+    SentForm::forget_on_leaving();
+    let unsigned =
+        SentForm::any().filter(|sent| sent.error().is_some_and(|error| error.code == ErrorCode::NotSignedIn));
+    if unsigned.is_some() {
+        return Either::Left(view! {
+            <Frame>
+                <KeptForm />
+            </Frame>
+        });
+    }
+    Either::Right(view! {
+        <Routes fallback=|| view! { <Frame><NotFound /></Frame> }>
+            <ParentRoute path=path!("") view=Public>
+                <Route path=path!("/") view=Welcome ssr=SsrMode::Async />
+                <Route path=path!("/sign-in") view=SignIn ssr=SsrMode::Async />
+            </ParentRoute>
+            <ParentRoute path=path!("") view=Private>
+                <Route path=path!("/namespaces") view=Namespaces ssr=SsrMode::Async />
+                <Route path=path!("/tokens") view=Tokens ssr=SsrMode::Async />
+                <Route path=path!("/connect") view=Connect ssr=SsrMode::Async />
+                <Route path=path!("/settings") view=Settings ssr=SsrMode::Async />
+            </ParentRoute>
+        </Routes>
+    })
+}
+
+/// The pages for everyone.
+#[component]
+fn Public() -> impl IntoView {
+    view! {
+        <Frame>
+            <Outlet />
+        </Frame>
+    }
+}
+
+/// The pages for who is signed in.
+#[component]
+fn Private() -> impl IntoView {
+    view! {
+        <Frame>
+            <Outlet />
+        </Frame>
     }
 }

@@ -1,5 +1,8 @@
 //! What the server mounts: the pages, the server functions and the files they load.
 
+mod dead_ends;
+mod forms;
+
 use std::{
     convert::Infallible,
     fs, io,
@@ -11,21 +14,36 @@ use axum::{
     body::Body,
     extract::Request,
     response::{IntoResponse, Response},
-    routing::get,
+    routing::{get, post},
 };
-use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use leptos::{
     config::LeptosOptions,
     nonce::{Nonce, use_nonce},
     prelude::*,
+    server_fn::ServerFn,
 };
 use leptos_axum::{LeptosRoutes, ResponseOptions};
 use leptos_meta::MetaTags;
 use polymnemo_memory::MemoryService;
+use polymnemo_types::Theme;
 use sha2::{Digest, Sha256};
 use tower_http::{services::ServeDir, set_header::SetResponseHeaderLayer};
 
-use crate::{App, i18n::Language};
+use crate::{
+    App,
+    api::{
+        connection::ConnectionDetails,
+        language::ChooseLanguage,
+        sign_in::{CurrentViewer, OfferedSignIn, SignInOffer, SignInProblem},
+        status::ServerStatus,
+    },
+    components::time_zone,
+    i18n::Language,
+    paths,
+};
+
+pub use self::dead_ends::explain_errors;
 
 /// What pages and server functions need of the server. Cheap enough to clone for every request.
 #[derive(Clone)]
@@ -36,6 +54,8 @@ pub struct WebContext {
     pub mcp_url: String,
     /// The memory service.
     pub service: MemoryService,
+    /// How a person signs in.
+    pub sign_in: SignInOffer,
     /// The files that the pages load.
     pub site: Site,
 }
@@ -103,31 +123,85 @@ impl Site {
     }
 }
 
-/// Everything the web app answers, 404 pages included; the crate's documentation has the table.
+/// The pages and server functions, 404 pages included; the crate's documentation has the table.
 ///
-/// The router brings the fallback, so it is merged into one that has none.
+/// The router brings the fallback, so it is merged into one that has none. Who is signed in, the
+/// pages and server functions learn from the request's extensions (see [`caller`](crate::api::caller)).
 pub fn routes(web: WebContext) -> Router {
+    let options = LeptosOptions::builder().output_name("polymnemo").build();
+    let context = move || provide(&web);
+    let (pages, _) = leptos_axum::generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
+    let render = leptos_axum::render_app_async_with_context(context.clone(), shell);
+    let forms = {
+        let (context, render) = (context.clone(), render.clone());
+        move |request: Request| forms::take(context, render, request)
+    };
+    let not_found = move |request: Request| not_found(render, request);
+
+    // Each page takes its own forms.
+    let mut router = Router::new();
+    for page in &pages {
+        router = router.route(page.path(), post(forms.clone()));
+    }
+    router.leptos_routes_with_context(&options, pages, context, shell).fallback(not_found).with_state(options)
+}
+
+/// The sign-in page, telling of a problem, in answer to a request for something else. It has no
+/// scripts: they would look at the address and take it for another page.
+pub async fn sign_in_page(web: &WebContext, problem: SignInProblem, headers: &HeaderMap) -> Response {
+    let mut web = web.clone();
+    web.site.hydrates = false;
+    let mut request = Request::new(Body::empty());
+    // Made of constants, so it is always an address.
+    *request.uri_mut() = paths::sign_in_problem_path(problem, "/").parse().unwrap_or_default();
+    *request.headers_mut() = headers.clone();
+    leptos_axum::render_app_async_with_context(move || provide(&web), shell)(request).await
+}
+
+/// The files that pages load. They are the same for everyone.
+pub fn files(site: &Site) -> Router {
     let files = tower::ServiceBuilder::new()
         .layer(SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, |response: &Response<_>| {
             response.status().is_success().then(|| HeaderValue::from_static("public, max-age=31536000, immutable"))
         }))
-        .service(ServeDir::new(&web.site.directory).precompressed_br().precompressed_gzip());
-    let files_path = web.site.path();
-
-    let options = LeptosOptions::builder().output_name("polymnemo").build();
-    let context = move || provide(&web);
-    let (pages, _) = leptos_axum::generate_route_list_with_exclusions_and_ssg_and_context(App, None, context.clone());
-    let not_found = {
-        let render = leptos_axum::render_app_async_with_context(context.clone(), shell);
-        move |request: Request| not_found(render, request)
-    };
-
+        .service(ServeDir::new(&site.directory).precompressed_br().precompressed_gzip());
+    let (worker, offline) = (service_worker(site), site.clone());
     Router::new()
-        .leptos_routes_with_context(&options, pages, context, shell)
         .route("/favicon.svg", get(favicon))
-        .nest_service(&files_path, files)
-        .fallback(not_found)
-        .with_state(options)
+        .route("/offline", get(move |headers: HeaderMap| dead_ends::offline(offline, headers)))
+        .route("/service-worker.js", get(move || async move { (SERVICE_WORKER_HEADERS, worker) }))
+        .nest_service(&site.path(), files)
+}
+
+/// The routes that are there for people who are not signed in. Every other one is not: a new page
+/// or server function is private unless it is named here.
+const PUBLIC: &[&str] = &[
+    "/",
+    paths::SIGN_IN,
+    ChooseLanguage::PATH,
+    ConnectionDetails::PATH,
+    CurrentViewer::PATH,
+    OfferedSignIn::PATH,
+    ServerStatus::PATH,
+];
+
+/// Whether a route (the pattern, not the path of a request) is there for people who are not signed in.
+#[must_use]
+pub fn is_public(route: &str) -> bool {
+    PUBLIC.contains(&route)
+}
+
+/// The policy of a service worker is its own, not that of the page; it has to ask the server for
+/// what it passes on.
+const SERVICE_WORKER_HEADERS: [(HeaderName, &str); 2] = [
+    (header::CONTENT_TYPE, "text/javascript"),
+    (header::CONTENT_SECURITY_POLICY, "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"),
+];
+
+/// The script that shows a page when the server can't be reached. It changes with the style sheet
+/// that the page needs, and only then do browsers take the new one.
+fn service_worker(site: &Site) -> String {
+    include_str!("service_worker.js").replace("BUILD", &site.build).replace("STYLE_SHEET", &site.url(Site::STYLES))
 }
 
 /// Gives the pages and server functions of one request their context, and pages the headers that
@@ -162,7 +236,11 @@ pub fn shell() -> impl IntoView {
 
     view! {
         <!DOCTYPE html>
-        <html lang=language.tag()>
+        <html
+            lang=language.tag()
+            data-theme=theme_of_page()
+            data-time-zone=time_zone().iana_name().map(str::to_owned)
+        >
             <head>
                 <meta charset="utf-8" />
                 <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -179,6 +257,16 @@ pub fn shell() -> impl IntoView {
     }
 }
 
+/// Light or dark, where the person who is signed in wants one of them always.
+fn theme_of_page() -> Option<&'static str> {
+    let parts = use_context::<http::request::Parts>()?;
+    match parts.extensions.get::<polymnemo_memory::Account>()?.theme {
+        Theme::System => None,
+        Theme::Light => Some("light"),
+        Theme::Dark => Some("dark"),
+    }
+}
+
 /// Loads the wasm and lets it take over the page. The URLs hold nothing but a fingerprint and
 /// names of ours, so they can stand in a script as they are.
 fn hydration(site: &Site) -> impl IntoView + use<> {
@@ -187,7 +275,8 @@ fn hydration(site: &Site) -> impl IntoView + use<> {
     let start = format!(
         "import start, {{ hydrate }} from '{script}';\n\
          await start({{ module_or_path: '{wasm}' }});\n\
-         hydrate();"
+         hydrate();\n\
+         navigator.serviceWorker?.register('/service-worker.js');"
     );
     view! {
         <link rel="modulepreload" href=script />

@@ -2,7 +2,7 @@ import { audit, expect, fits, hydrated, restore, test, withhold } from "../fixtu
 
 const settings = (baseURL: string | undefined) => ({
   mcpServers: {
-    polymnemo: { type: "http", url: `${baseURL}/mcp`, headers: { Authorization: "Bearer YOUR_KEY" } },
+    polymnemo: { type: "http", url: `${baseURL}/mcp`, headers: { Authorization: "Bearer YOUR_TOKEN" } },
   },
 });
 
@@ -113,17 +113,21 @@ test.describe("in Chinese", () => {
   });
 });
 
-test("the choice of a language leads nowhere else", async ({ request }) => {
+test("the choice of a language leads nowhere else", async ({ request, baseURL }) => {
+  const origin = new URL(baseURL!).origin;
   for (const back of ["//example.org/", "https://example.org/", "/\\example.org", ""]) {
     const response = await request.post("/api/choose_language", {
       form: { language: "zh", back },
-      headers: { accept: "text/html" },
+      headers: { accept: "text/html", origin },
       maxRedirects: 0,
     });
     expect(response.status()).toBe(302);
     expect(response.headers().location).toBe("/");
   }
-  const unknown = await request.post("/api/choose_language", { form: { language: "tlh", back: "/" } });
+  const unknown = await request.post("/api/choose_language", {
+    form: { language: "tlh", back: "/" },
+    headers: { origin },
+  });
   expect(unknown.status()).toBe(400);
 });
 
@@ -141,11 +145,11 @@ test("a keyboard reaches everything", async ({ page }) => {
   await hydrated(page);
   const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim().slice(0, 20));
   const reached = [];
-  for (let step = 0; step < 5; step++) {
+  for (let step = 0; step < 7; step++) {
     await page.keyboard.press("Tab");
     reached.push(await focused());
   }
-  expect(reached.slice(0, 4)).toEqual(["Skip to content", "polymnemo", "中文", "Copy"]);
+  expect(reached.slice(0, 6)).toEqual(["Skip to content", "polymnemo", "中文", "", "Sign in", "Copy"]);
   await expect(page.locator("pre")).toBeFocused();
 
   await page.getByRole("link", { name: "Skip to content" }).focus();

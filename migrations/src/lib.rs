@@ -11,6 +11,14 @@ mod m20261130_000001_users;
 mod m20261130_000002_memories;
 mod m20261130_000003_search_index;
 mod m20261130_000004_row_level_security;
+mod m20261130_000005_account_settings;
+mod m20261130_000006_sign_in;
+mod m20261130_000007_api_tokens;
+mod m20261130_000008_client_sightings;
+mod m20261130_000009_memories_supersedes;
+mod m20261130_000010_revisions_by_namespace;
+mod m20261130_000011_memories_counted;
+mod m20261130_000012_memories_changed_by;
 
 /// Knows all migrations, in order.
 #[derive(Debug)]
@@ -24,6 +32,14 @@ impl MigratorTrait for Migrator {
             Box::new(m20261130_000002_memories::Migration),
             Box::new(m20261130_000003_search_index::Migration),
             Box::new(m20261130_000004_row_level_security::Migration),
+            Box::new(m20261130_000005_account_settings::Migration),
+            Box::new(m20261130_000006_sign_in::Migration),
+            Box::new(m20261130_000007_api_tokens::Migration),
+            Box::new(m20261130_000008_client_sightings::Migration),
+            Box::new(m20261130_000009_memories_supersedes::Migration),
+            Box::new(m20261130_000010_revisions_by_namespace::Migration),
+            Box::new(m20261130_000011_memories_counted::Migration),
+            Box::new(m20261130_000012_memories_changed_by::Migration),
         ]
     }
 }

@@ -16,7 +16,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use polymnemo_memory::{Ctx, Door, Grants, Identity, MemoryService};
+use polymnemo_memory::{API_TOKEN_PREFIX, Ctx, Door, Grants, Identity, MemoryService, TokenRefusal};
 use serde_json::json;
 
 use crate::config::NetworkConfig;
@@ -41,6 +41,8 @@ pub enum Refusal {
     Missing,
     /// It carries one that is malformed or that nobody has.
     Invalid,
+    /// It carries an API token that lets nobody in.
+    Token(TokenRefusal),
     /// The credential is good, but its user can't be read from the database now.
     Unavailable(polymnemo_memory::Error),
 }
@@ -59,9 +61,16 @@ impl Authenticator {
     /// Where there is no credential, a wrong one, or no database to find its user in.
     pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Ctx, Refusal> {
         let credential = bearer_credential(headers)?;
-        let user = self.keys.user_of(credential).ok_or(Refusal::Invalid)?;
-        let user = self.service.user(&Identity::named(user)).await.map_err(Refusal::Unavailable)?;
-        Ok(Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() })
+        if let Some(user) = self.keys.user_of(credential) {
+            let user = self.service.user(&Identity::named(user)).await.map_err(Refusal::Unavailable)?;
+            return Ok(Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() });
+        }
+        if credential.starts_with(API_TOKEN_PREFIX) {
+            let access = self.service.authenticate_token(credential).await.map_err(Refusal::Unavailable)?;
+            let access = access.map_err(Refusal::Token)?;
+            return Ok(Ctx { user: access.user, door: Door::ApiToken, client: None, grants: access.grants });
+        }
+        Err(Refusal::Invalid)
     }
 
     /// The answer to a request without an identity (RFC 6750 section 3, RFC 9728 section 5.1).
@@ -69,12 +78,16 @@ impl Authenticator {
         let (error, description) = match refusal {
             Refusal::Missing => (
                 None,
-                "This endpoint needs a key. Send it as `Authorization: Bearer KEY`; a key in the URL is not read.",
+                "This endpoint needs a key or a token. Send it as `Authorization: Bearer KEY`; one in the URL is not read."
+                    .to_owned(),
             ),
             Refusal::Invalid => (
                 Some("invalid_token"),
-                "The key is not known here. Check POLYMNEMO_API_KEYS, or the key that the server printed at its start.",
+                "The key is not known here. Check POLYMNEMO_API_KEYS, or the key that the server printed at its start, or \
+                 make a token on the page Tokens of the web app."
+                    .to_owned(),
             ),
+            Refusal::Token(refusal) => (Some("invalid_token"), refusal.to_string()),
             Refusal::Unavailable(error) => {
                 let error = polymnemo_types::ApiError::from(error);
                 return (StatusCode::SERVICE_UNAVAILABLE, axum::Json(error)).into_response();

@@ -11,7 +11,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     Error,
-    commands::{doctor, migrate, serve, setup, stdio},
+    commands::{doctor, migrate, serve, setup, sign_in_link, stdio},
     config::{Config, settings::SETTINGS},
     logging,
 };
@@ -33,6 +33,8 @@ enum Command {
     Serve(serve::Options),
     /// Serve MCP over standard input and output, for one client on this machine
     Stdio,
+    /// Print a link that signs in to the web app, once, on this machine
+    SignInLink,
     /// Bring the database schema up to date and exit
     Migrate,
     /// Fetch what is missing: PostgreSQL, ONNX Runtime and the embedding model
@@ -79,6 +81,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         match command {
             Command::Serve(options) => serve::run(config, options).await,
             Command::Stdio => stdio::run(config).await,
+            Command::SignInLink => sign_in_link::run(config).await,
             Command::Migrate => migrate::run(config).await,
             Command::Setup(_) | Command::Doctor => Ok(()),
         }

@@ -10,14 +10,18 @@ use polymnemo_memory::{
     MemoryService,
     ports::{Embedder, Store, SystemClock},
 };
-use polymnemo_store::{PgOptions, PgStore};
+use polymnemo_store::{BrowserSessions, OneTimeSecrets, PgOptions, PgStore};
 
-use crate::{Error, config::Config, error::in_one_line};
+use crate::{Error, SignInLinks, config::Config, error::in_one_line};
 
 /// The running parts of a server, with what must be stopped in the end.
 pub struct Parts {
     /// The memory service over the parts.
     pub service: MemoryService,
+    /// Where the web app keeps who is signed in.
+    pub(crate) sessions: BrowserSessions,
+    /// Where what works once is kept: sign-ins under way, and links that sign in.
+    pub(crate) secrets: OneTimeSecrets,
     database: Database,
 }
 
@@ -40,7 +44,9 @@ impl Parts {
     pub async fn start_with(config: &Config, embedder: Arc<dyn Embedder>) -> Result<Self, Error> {
         let database = Database::open(config).await?;
         match service(config, &database, embedder).await {
-            Ok(service) => Ok(Self { service, database }),
+            Ok(service) => {
+                Ok(Self { service, sessions: database.store.browser_sessions(), secrets: database.secrets(), database })
+            }
             Err(error) => {
                 database.close().await;
                 Err(error)
@@ -48,10 +54,16 @@ impl Parts {
         }
     }
 
+    /// Makes links that sign in to the web app of a server for this machine only.
+    #[must_use]
+    pub fn sign_in_links(&self) -> SignInLinks {
+        SignInLinks::new(self.secrets.clone())
+    }
+
     /// Stops the parts; the database last.
     pub async fn stop(self) {
-        let Self { service, database } = self;
-        drop(service);
+        let Self { service, sessions, secrets, database } = self;
+        drop((service, sessions, secrets));
         database.close().await;
     }
 }
@@ -108,6 +120,11 @@ impl Database {
     /// The name and version of the database.
     pub(crate) async fn describe(&self) -> polymnemo_memory::Result<String> {
         self.store.describe().await
+    }
+
+    /// Where what works once is kept.
+    pub(crate) fn secrets(&self) -> OneTimeSecrets {
+        self.store.one_time_secrets()
     }
 
     /// Closes all connections, then stops the embedded database, unless other processes still use it.

@@ -9,6 +9,7 @@ mod directories;
 mod network;
 mod secret;
 pub mod settings;
+mod sign_in;
 
 use std::{fmt, str::FromStr};
 
@@ -21,6 +22,7 @@ pub use directories::DirectoryConfig;
 pub use network::{AllowedHost, AllowedOrigin, Authority, NetworkConfig};
 pub use secret::Secret;
 pub use settings::Settings;
+pub use sign_in::{AllowedLogins, GitHubConfig, SignInConfig};
 
 /// A setting that can't be used. Its text is one line that names the variable and the way out, and
 /// never holds a secret.
@@ -45,6 +47,8 @@ pub struct Config {
     pub network: NetworkConfig,
     /// Who may connect.
     pub access: AccessConfig,
+    /// How a person signs in to the web app.
+    pub sign_in: SignInConfig,
     /// What new users start with, and what everyone shares.
     pub memory: MemoryConfig,
     /// The database.
@@ -130,6 +134,7 @@ impl Config {
             database: DatabaseConfig::from_settings(settings)?,
             embedder: EmbedderConfig::from_settings(settings, &directories)?,
             log: LogConfig::from_settings(settings)?,
+            sign_in: SignInConfig::from_settings(settings, &network, &access)?,
             network,
             access,
             directories,

@@ -16,8 +16,10 @@ mod logging;
 mod router;
 mod server;
 mod shutdown;
+mod web;
 mod well_known;
 
 pub use compose::Parts;
 pub use error::Error;
 pub use server::Server;
+pub use web::SignInLinks;

@@ -23,6 +23,10 @@ const CAPS: &[(&str, Level)] = &[
     ("sea_orm", Level::WARN),
     ("sea_orm_migration", Level::WARN),
     ("hyper", Level::INFO),
+    // They speak of every cookie that is too old, and wrap each line of a request into spans of their own.
+    ("axum_login", Level::WARN),
+    ("tower_sessions", Level::WARN),
+    ("tower_sessions_core", Level::ERROR),
     ("h2", Level::INFO),
 ];
 

@@ -4,15 +4,18 @@
 //! request log, security headers, panics
 //! ├── /healthz, /readyz                  nothing else
 //! ├── /.well-known/…                     host check, readable from everywhere
-//! └── host and origin check
-//!     ├── /mcp                           CORS, time limit, identity, Accept, JSON → the MCP handler
-//!     └── everything else                time limit, body limit, compression → the web app
+//! └── host check
+//!     ├── /mcp                           origin check, CORS, time limit, identity, Accept, JSON → the MCP handler
+//!     └── everything else                errors become pages, origin check, time limit, body limit, compression
+//!         ├── /pkg/…, /favicon.svg       the files of the web app
+//!         └── sessions, see `web`        → the web app
 //! ```
 
 use std::{sync::Arc, time::Duration};
 
 use axum::{Router, middleware};
 use http::{HeaderName, HeaderValue};
+use polymnemo_app::Site;
 use polymnemo_memory::MemoryService;
 use tokio_util::task::TaskTracker;
 use tower::ServiceBuilder;
@@ -33,8 +36,9 @@ use crate::{
 /// shorter limit of their own, after which they say what to do.
 const MCP_TIME: Duration = Duration::from_secs(60);
 const PAGE_TIME: Duration = Duration::from_secs(30);
-/// The greatest length of a body sent to the web app, in bytes.
-const PAGE_BODY: usize = 2 << 20;
+/// The greatest length of a body sent to the web app, in bytes: a form with a memory of the greatest
+/// length (1 MiB), of which each byte is written as three (`%E4`), and room for the rest.
+const PAGE_BODY: usize = 4 << 20;
 
 /// What the routes are made of.
 pub(crate) struct Doors {
@@ -44,8 +48,11 @@ pub(crate) struct Doors {
     pub(crate) authenticator: Arc<Authenticator>,
     /// Where the server is.
     pub(crate) network: Arc<NetworkConfig>,
-    /// The pages, their server functions and files, with the fallback for everything unknown.
+    /// The pages and their server functions behind sessions, their files, and the fallback for
+    /// everything unknown.
     pub(crate) web: Router,
+    /// The files of the pages.
+    pub(crate) site: Site,
     /// The MCP handler, on its transport.
     pub(crate) mcp: Router,
     /// Where requests in flight are counted.
@@ -54,10 +61,13 @@ pub(crate) struct Doors {
 
 /// Puts everything in its place.
 pub(crate) fn router(doors: Doors) -> Router {
-    let Doors { service, authenticator, network, web, mcp, requests } = doors;
+    let Doors { service, authenticator, network, web, site, mcp, requests } = doors;
+
+    let check_origin = middleware::from_fn_with_state(network.clone(), callers::check_origin);
 
     let mcp = mcp.layer(
         ServiceBuilder::new()
+            .layer(check_origin.clone())
             .layer(cors::for_mcp(network.clone()))
             .layer(middleware::from_fn_with_state(MCP_TIME, time_limit::enforce))
             // Proxies must pass events on as they come.
@@ -71,14 +81,15 @@ pub(crate) fn router(doors: Doors) -> Router {
     );
     let web = web.layer(
         ServiceBuilder::new()
+            .layer(middleware::from_fn_with_state(site, polymnemo_app::explain_errors))
+            .layer(check_origin)
             .layer(middleware::from_fn_with_state(PAGE_TIME, time_limit::enforce))
             .layer(RequestBodyLimitLayer::new(PAGE_BODY))
             .layer(CompressionLayer::new()),
     );
-    let guarded = web.merge(mcp).layer(middleware::from_fn_with_state(network.clone(), callers::check_origin));
     let metadata = well_known::routes(network.clone());
 
-    guarded
+    web.merge(mcp)
         .merge(metadata)
         .layer(middleware::from_fn_with_state(network.clone(), callers::check_host))
         .merge(health::routes(service))

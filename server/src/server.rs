@@ -1,6 +1,6 @@
 //! A server that is ready to answer: its routes, and how it comes to a halt.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{Router, serve::ListenerExt};
 use polymnemo_app::{Site, WebContext};
@@ -11,10 +11,12 @@ use tokio::net::TcpListener;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
+    Error, Parts,
     auth::{Authenticator, StaticKeys},
-    config::NetworkConfig,
+    config::Config,
     jobs,
     router::{self, Doors},
+    web::{self, SignIn},
 };
 
 /// How long requests in flight may take to finish once the server is to halt.
@@ -32,24 +34,31 @@ pub struct Server {
 
 impl Server {
     /// Puts the doors before the service. `port` is the one that is listened on.
-    #[must_use]
-    pub fn new(service: MemoryService, keys: StaticKeys, network: NetworkConfig, port: u16, site: Site) -> Self {
-        let handler = McpServer::new(service.clone(), Caller::FromRequest, Toolset::Default);
-        Self::with_handler(service, keys, network, port, site, handler)
+    ///
+    /// # Errors
+    ///
+    /// Where what the settings ask for can't be prepared.
+    pub fn new(parts: &Parts, keys: StaticKeys, config: &Config, port: u16, site: Site) -> Result<Self, Error> {
+        let handler = McpServer::new(parts.service.clone(), Caller::FromRequest, Toolset::Default);
+        Self::with_handler(parts, keys, config, port, site, handler)
     }
 
     /// [`Server::new`] with another MCP handler, so that a conformance suite can bring its fixtures
     /// and still meet everything that stands before ours.
-    #[must_use]
+    ///
+    /// # Errors
+    ///
+    /// As [`Server::new`].
     pub fn with_handler(
-        service: MemoryService,
+        parts: &Parts,
         keys: StaticKeys,
-        network: NetworkConfig,
+        config: &Config,
         port: u16,
         site: Site,
         handler: impl ServerHandler + Clone,
-    ) -> Self {
-        let network = Arc::new(network);
+    ) -> Result<Self, Error> {
+        let service = parts.service.clone();
+        let network = Arc::new(config.network.clone());
         let requests = TaskTracker::new();
         let streams = CancellationToken::new();
         let transport = polymnemo_mcp::streamable_http_with(
@@ -59,21 +68,31 @@ impl Server {
             streams.clone(),
         );
         let origin = network.origin_to_show(port);
-        let web = polymnemo_app::routes(WebContext {
+        let sign_in = SignIn::new(
+            &config.sign_in,
+            network.clone(),
+            service.clone(),
+            parts.sessions.clone(),
+            parts.secrets.clone(),
+            port,
+        )?;
+        let web = WebContext {
             mcp_url: format!("{origin}{}", network.mcp_path),
             public_url: origin,
             service: service.clone(),
+            sign_in: sign_in.offer(),
             site,
-        });
+        };
         let router = router::router(Doors {
             authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone())),
             mcp: router::mount(&network.mcp_path, transport),
             service: service.clone(),
-            web,
+            site: web.site.clone(),
+            web: polymnemo_app::files(&web.site).merge(web::routes(sign_in, web)),
             network,
             requests: requests.clone(),
         });
-        Self { router, service, requests, streams }
+        Ok(Self { router, service, requests, streams })
     }
 
     /// Answers requests and does its jobs until `halt` is cancelled; then lets the requests in flight
@@ -110,6 +129,8 @@ impl Server {
                 tracing::debug!(%error, "a connection can't be told to send at once");
             }
         });
+        // Handlers learn the address of the other side.
+        let router = router.into_make_service_with_connect_info::<SocketAddr>();
         let serving = axum::serve(listener, router).with_graceful_shutdown(halt.clone().cancelled_owned());
         let forced = async {
             streams.cancelled().await;

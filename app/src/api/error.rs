@@ -25,6 +25,13 @@ impl From<ApiError> for WebError {
     }
 }
 
+#[cfg(feature = "ssr")]
+impl From<polymnemo_memory::Error> for WebError {
+    fn from(error: polymnemo_memory::Error) -> Self {
+        ApiError::from(error).into()
+    }
+}
+
 impl FromServerFnError for WebError {
     type Encoder = JsonEncoding;
 

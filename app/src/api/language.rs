@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use super::WebError;
 use crate::i18n::Language;
 
-/// Keeps the chosen language in a cookie and goes back to the page at the path `back`; a `back`
+/// Keeps the chosen language, in a cookie and in the settings of who is signed in, and goes back to the page at the path `back`; a `back`
 /// that is no path of this site leads to the first page.
 ///
 /// # Errors
@@ -18,51 +18,32 @@ pub async fn choose_language(
     /// The path to go back to.
     back: String,
 ) -> Result<(), WebError> {
+    use polymnemo_types::{LanguageSetting, SettingsChange};
+
+    let parts = expect_context::<http::request::Parts>();
+    if let Some(ctx) = parts.extensions.get::<polymnemo_memory::Ctx>() {
+        let language = match language {
+            Language::English => LanguageSetting::English,
+            Language::Chinese => LanguageSetting::Chinese,
+        };
+        let service = expect_context::<crate::WebContext>().service;
+        service.change_settings(ctx, SettingsChange { language: Some(language), ..Default::default() }).await?;
+    }
+    keep(Some(language));
+    leptos_axum::redirect(crate::paths::path_of_this_site(&back).unwrap_or("/"));
+    Ok(())
+}
+
+/// Keeps a language in a cookie, or takes the cookie away.
+#[cfg(feature = "ssr")]
+pub(super) fn keep(language: Option<Language>) {
     use http::{HeaderValue, header};
 
     let web = expect_context::<crate::WebContext>();
     let secure = if web.public_url.starts_with("https://") { "; Secure" } else { "" };
-    let cookie =
-        format!("{}={}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly{secure}", Language::COOKIE, language.code(),);
+    let (code, age) = language.map_or(("", 0), |language| (language.code(), 31_536_000));
+    let cookie = format!("{}={code}; Path=/; Max-Age={age}; SameSite=Lax; HttpOnly{secure}", Language::COOKIE);
     if let Ok(cookie) = HeaderValue::try_from(cookie) {
         expect_context::<leptos_axum::ResponseOptions>().append_header(header::SET_COOKIE, cookie);
-    }
-    leptos_axum::redirect(path_of_this_site(&back).unwrap_or("/"));
-    Ok(())
-}
-
-/// The text itself where it is a path of this site, so that following it stays here: it begins
-/// with one slash, holds neither the backslashes that browsers read as slashes nor anything that
-/// does not belong in a header, and is no longer than browsers make them.
-#[cfg(feature = "ssr")]
-fn path_of_this_site(text: &str) -> Option<&str> {
-    let stays_here = text.starts_with('/') && !text.starts_with("//");
-    let short = text.len() <= 2000;
-    let printable = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
-    (stays_here && short && printable).then_some(text)
-}
-
-#[cfg(all(test, feature = "ssr"))]
-mod tests {
-    use super::path_of_this_site;
-
-    #[test]
-    fn only_paths_of_this_site_are_followed() {
-        for path in ["/", "/memories", "/memories?q=a%20b#c"] {
-            assert_eq!(path_of_this_site(path), Some(path));
-        }
-        for elsewhere in [
-            "",
-            "memories",
-            "//example.org",
-            "/\\example.org",
-            "https://example.org",
-            "/a\nSet-Cookie: b=c",
-            "/\t/a",
-            "/é",
-        ] {
-            assert_eq!(path_of_this_site(elsewhere), None, "{elsewhere:?}");
-        }
-        assert_eq!(path_of_this_site(&format!("/{}", "a".repeat(2000))), None);
     }
 }

@@ -3,9 +3,18 @@
 //! Each is a few lines that call one method of the memory service. The ones that read are `GET`,
 //! the ones that change something are `POST` and work from a plain HTML form too.
 
+#[cfg(feature = "ssr")]
+mod caller;
+pub mod clients;
 pub mod connection;
 mod error;
 pub mod language;
+pub mod namespaces;
+pub mod settings;
+pub mod sign_in;
 pub mod status;
+pub mod tokens;
 
+#[cfg(feature = "ssr")]
+pub use caller::{caller, not_signed_in};
 pub use error::WebError;

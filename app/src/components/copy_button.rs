@@ -21,6 +21,8 @@ enum Outcome {
 pub(crate) fn CopyButton(
     /// What is copied.
     text: String,
+    /// What that is, for those who can't see what the button stands at.
+    of: &'static str,
 ) -> impl IntoView {
     let messages = &i18n::messages().copy;
     let (usable, set_usable) = signal(false);
@@ -50,18 +52,19 @@ pub(crate) fn CopyButton(
     };
 
     view! {
-        <button type="button" class="button-quiet" hidden=move || !usable.get() on:click=copy>
+        <button type="button" class="button-quiet" aria-description=of hidden=move || !usable.get() on:click=copy>
             {move || echo().unwrap_or(messages.copy)}
         </button>
         <span class="visually-hidden" role="status">
             {echo}
         </span>
     }
+    .into_any()
 }
 
 /// Whether the browser took the text.
 #[cfg(feature = "hydrate")]
-async fn write_to_clipboard(text: &str) -> bool {
+pub(super) async fn write_to_clipboard(text: &str) -> bool {
     let written = window().navigator().clipboard().write_text(text);
     wasm_bindgen_futures::JsFuture::from(written).await.is_ok()
 }

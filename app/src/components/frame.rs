@@ -34,7 +34,7 @@ pub(crate) fn Frame(children: Children) -> impl IntoView {
 
 /// The sign of polymnemo: many that meet in one.
 #[component]
-fn Mark() -> impl IntoView {
+pub(crate) fn Mark() -> impl IntoView {
     view! {
         <svg class="mark" viewBox="0 0 24 24" aria-hidden="true">
             <path d="M12 13V3.5M12 13 4 18M12 13l8 5" />

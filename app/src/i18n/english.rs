@@ -1,4 +1,9 @@
-use super::messages::{Copy, Errors, Fact, Frame, Messages, NotFound, Status, Welcome};
+#[cfg(feature = "ssr")]
+use super::on_server;
+use super::{
+    messages::{Copy, Errors, Frame, Messages, NotFound, Status, Welcome},
+    pager, sign_in, trouble,
+};
 
 pub(super) static MESSAGES: Messages = Messages {
     frame: Frame { skip_to_content: "Skip to content", home: "polymnemo, first page", licence: "MIT licence" },
@@ -14,35 +19,19 @@ pub(super) static MESSAGES: Messages = Messages {
         title: "One memory for every AI you use",
         lead: "Tell one assistant, and the others know it too. polymnemo keeps what you ask it to remember, \
                and hands it to any client that speaks MCP.",
-        facts: [
-            Fact {
-                title: "Yours",
-                text: "Everything lies in your own database, and its meaning is computed on your own machine. \
-                       Nothing is sent anywhere else.",
-            },
-            Fact {
-                title: "Found again",
-                text: "By meaning and by exact word, in English, 中文 and many other languages. \
-                       When nothing fits, it says so.",
-            },
-            Fact {
-                title: "Never lost by accident",
-                text: "A change keeps the old text. What is forgotten stays in the trash for 30 days.",
-            },
-        ],
-        connect: "Connect a client",
-        step_settings: "Add this to the client’s MCP settings.",
-        step_key: "Put your key in place of `YOUR_KEY`. It was printed in the terminal when polymnemo started; \
-                   if you set `POLYMNEMO_API_KEYS` yourself, it is the part before the colon.",
-        step_try: "Try it.",
-        try_first: "Remember that I take my coffee black.",
-        try_then: "Then, in another client:",
-        try_second: "How do I take my coffee?",
     },
+    sign_in: sign_in::ENGLISH,
+    #[cfg(feature = "ssr")]
+    on_server: on_server::ENGLISH,
+    pager: pager::ENGLISH,
+    trouble: trouble::ENGLISH,
     not_found: NotFound {
         title: "There is no page here",
         text: "The address may have a typing mistake, or what it pointed to is gone.",
         home: "Go to the first page",
     },
-    errors: Errors { no_connection: "The server could not be reached. Check the connection and try again." },
+    errors: Errors {
+        no_connection: "The server could not be reached. Check the connection and try again.",
+        not_signed_in: "You are not signed in any more. Sign in at /sign-in and try again.",
+    },
 };

@@ -1,9 +1,18 @@
+#[cfg(feature = "ssr")]
+use super::on_server::OnServer;
+use super::{pager::Pager, sign_in::SignIn, trouble::Trouble};
+
 /// Everything the web app says, in one language. Text between backticks is shown as code.
 pub(crate) struct Messages {
     pub(crate) frame: Frame,
     pub(crate) status: Status,
     pub(crate) copy: Copy,
     pub(crate) welcome: Welcome,
+    pub(crate) sign_in: SignIn,
+    #[cfg(feature = "ssr")]
+    pub(crate) on_server: OnServer,
+    pub(crate) pager: Pager,
+    pub(crate) trouble: Trouble,
     pub(crate) not_found: NotFound,
     pub(crate) errors: Errors,
 }
@@ -37,21 +46,6 @@ pub(crate) struct Copy {
 pub(crate) struct Welcome {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
-    /// Three things to know, each a few words and a sentence or two.
-    pub(crate) facts: [Fact; 3],
-    pub(crate) connect: &'static str,
-    pub(crate) step_settings: &'static str,
-    pub(crate) step_key: &'static str,
-    pub(crate) step_try: &'static str,
-    pub(crate) try_first: &'static str,
-    pub(crate) try_then: &'static str,
-    pub(crate) try_second: &'static str,
-}
-
-/// A short heading and what it means.
-pub(crate) struct Fact {
-    pub(crate) title: &'static str,
-    pub(crate) text: &'static str,
 }
 
 /// The page for an address that leads nowhere.
@@ -64,4 +58,5 @@ pub(crate) struct NotFound {
 /// Errors that come from the way to the server, not from the service.
 pub(crate) struct Errors {
     pub(crate) no_connection: &'static str,
+    pub(crate) not_signed_in: &'static str,
 }

@@ -1,7 +1,7 @@
 //! The languages of the web app, and everything it says in them.
 //!
-//! A language is chosen once per page load: by the cookie that [`choose_language`] sets, else by
-//! what the browser prefers, else English. The server writes it into `<html lang>`, and there the
+//! A language is chosen once per page load: by the settings of who is signed in, else by the cookie
+//! that [`choose_language`] sets, else by what the browser prefers, else English. The server writes it into `<html lang>`, and there the
 //! browser reads it back, so that both render the same text.
 //!
 //! To add a message, give `Messages` a field; to add a language, give [`Language`] a variant
@@ -9,14 +9,44 @@
 //!
 //! [`choose_language`]: crate::api::language::choose_language
 
+mod amounts;
 mod chinese;
+#[cfg(feature = "ssr")]
+mod connect;
+#[cfg(feature = "ssr")]
+pub(crate) mod dead_ends;
 mod english;
+mod errors;
+#[cfg(feature = "ssr")]
+mod first_steps;
+#[cfg(feature = "ssr")]
+mod kept_form;
 mod messages;
+#[cfg(feature = "ssr")]
+mod namespaces;
+#[cfg(feature = "ssr")]
+mod on_server;
+mod pager;
+#[cfg(feature = "ssr")]
+mod settings;
+mod sign_in;
+#[cfg(feature = "ssr")]
+mod tokens;
+mod trouble;
 
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::messages::Messages;
+pub(crate) use self::{
+    amounts::{grouped, since},
+    errors::explain,
+    messages::Messages,
+};
+
+#[cfg(feature = "hydrate")]
+pub(crate) use self::amounts::since_in;
+#[cfg(feature = "ssr")]
+pub(crate) use self::connect::Steps;
 
 /// A language that the web app speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -67,6 +97,14 @@ impl Language {
         }
     }
 
+    /// What the app says in it.
+    pub(crate) fn messages(self) -> &'static Messages {
+        match self {
+            Self::English => &english::MESSAGES,
+            Self::Chinese => &chinese::MESSAGES,
+        }
+    }
+
     /// The language of a tag such as `en`, `zh-Hans` or `zh-TW`; only the first part counts.
     fn from_tag(tag: &str) -> Option<Self> {
         let primary = tag.trim().split(['-', '_']).next().unwrap_or_default();
@@ -77,7 +115,7 @@ impl Language {
     pub(crate) fn of_page() -> Self {
         #[cfg(feature = "ssr")]
         {
-            use_context::<http::request::Parts>().map(|parts| Self::of_request(&parts.headers)).unwrap_or_default()
+            use_context::<http::request::Parts>().map(|parts| Self::of_parts(&parts)).unwrap_or_default()
         }
         #[cfg(not(feature = "ssr"))]
         {
@@ -90,9 +128,22 @@ impl Language {
         }
     }
 
+    /// The language for a request: what the person who is signed in has chosen, else what the
+    /// request asks for.
+    #[cfg(feature = "ssr")]
+    pub(crate) fn of_parts(parts: &http::request::Parts) -> Self {
+        use polymnemo_types::LanguageSetting;
+
+        match parts.extensions.get::<polymnemo_memory::Account>().map(|account| account.language) {
+            Some(LanguageSetting::English) => Self::English,
+            Some(LanguageSetting::Chinese) => Self::Chinese,
+            Some(LanguageSetting::Browser) | None => Self::of_request(&parts.headers),
+        }
+    }
+
     /// The language that a request asks for.
     #[cfg(feature = "ssr")]
-    fn of_request(headers: &http::HeaderMap) -> Self {
+    pub(crate) fn of_request(headers: &http::HeaderMap) -> Self {
         let cookie = headers
             .get_all(http::header::COOKIE)
             .iter()
@@ -137,10 +188,7 @@ pub(crate) fn language() -> Language {
 
 /// What the app says, in the language of the page.
 pub(crate) fn messages() -> &'static Messages {
-    match language() {
-        Language::English => &english::MESSAGES,
-        Language::Chinese => &chinese::MESSAGES,
-    }
+    language().messages()
 }
 
 #[cfg(all(test, feature = "ssr"))]

@@ -49,7 +49,7 @@ async fn serve() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let parts = Parts::start(&config).await?;
     let keys = StaticKeys::new(&config.access.api_keys);
     let site = Site::load(&config.directories.site)?;
-    let server = Server::with_handler(parts.service.clone(), keys, config.network, port, site, Fixtures::default());
+    let server = Server::with_handler(&parts, keys, &config, port, site, Fixtures::default())?;
 
     let (halt, at_once) = (CancellationToken::new(), CancellationToken::new());
     tokio::spawn({

@@ -5,7 +5,7 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-        ContentBlock, DiscoverResult, Implementation, ListResourceTemplatesResult, ListResourcesResult,
+        ContentBlock, DiscoverResult, Implementation, InitializeRequestParams, InitializeResult, ListResourceTemplatesResult, ListResourcesResult,
         ListToolsResult, MetaObject, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
         ReadResourceResponse, ServerCapabilities, ServerConfig, Tool as ToolDefinition,
     },
@@ -48,6 +48,13 @@ impl McpServer {
 
     fn tool(&self, name: &str) -> Option<&ToolEntry> {
         self.0.tools.iter().find(|tool| tool.is_called(name))
+    }
+
+    /// Who sent this request; their client counts as seen.
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Ctx, ErrorData> {
+        let ctx = self.0.caller.of(context)?;
+        self.0.service.record_seen(&ctx);
+        Ok(ctx)
     }
 
     fn unknown_tool(&self, name: &str) -> ErrorData {
@@ -152,6 +159,18 @@ impl ServerHandler for McpServer {
         ServerConfig::new(capabilities).with_server_info(implementation()).with_instructions(INSTRUCTIONS)
     }
 
+    /// Where the protocol has a handshake, it is the only request that tells the client's name.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        context.peer.set_peer_info(request.clone());
+        let ctx = self.0.caller.of(&context)?;
+        self.0.service.record_seen(&Ctx { client: Some(request.client_info.name.clone()), ..ctx });
+        self.negotiate_initialize(&request)
+    }
+
     async fn discover(&self, _: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info())
@@ -183,7 +202,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = self.tool(&request.name).ok_or_else(|| self.unknown_tool(&request.name))?;
-        let ctx = self.0.caller.of(&context)?;
+        let ctx = self.caller(&context)?;
         let result = self.run_tool(tool, &ctx, request, &context).await;
         Ok(result.with_meta(meta(&context)).into())
     }
@@ -193,7 +212,7 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let ctx = self.0.caller.of(&context)?;
+        let ctx = self.caller(&context)?;
         let cursor = request.and_then(|request| request.cursor);
         let mut result = self.guarded(&context, resources::list(&self.0.service, &ctx, cursor)).await?;
         result.meta = meta(&context);
@@ -218,7 +237,7 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let ctx = self.0.caller.of(&context)?;
+        let ctx = self.caller(&context)?;
         let mut result = self.guarded(&context, resources::read(&self.0.service, &ctx, &request.uri)).await?;
         result.meta = meta(&context);
         Ok(result.into())
@@ -229,7 +248,7 @@ impl ServerHandler for McpServer {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let ctx = self.0.caller.of(&context)?;
+        let ctx = self.caller(&context)?;
         let mut result = self.guarded(&context, completion::complete(&self.0.service, &ctx, &request)).await?;
         result.meta = meta(&context);
         Ok(result)

@@ -1,5 +1,5 @@
 use jiff::tz::TimeZone;
-use polymnemo_types::UserId;
+use polymnemo_types::{Door, UserId};
 
 use crate::{Error, Result};
 
@@ -61,23 +61,6 @@ pub struct UserDefaults {
     pub time_zone: String,
 }
 
-/// What a request came through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Door {
-    /// The web app, with a session cookie.
-    Browser,
-    /// An API token made by the user.
-    ApiToken,
-    /// An app that the user connected by OAuth.
-    OauthApp,
-    /// A key from the settings.
-    StaticKey,
-    /// A secret path for clients that can send no header.
-    CapabilityPath,
-    /// Standard input of a process that the user started.
-    Stdio,
-}
-
 /// What a request may do. The service checks it on every call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grants {
@@ -136,6 +119,21 @@ impl Ctx {
         Err(Error::Forbidden(format!(
             "This connection may not write to the namespace `{namespace}`. Ask the owner to grant it, or use another one."
         )))
+    }
+
+    /// Refuses a request that does not come from the person themselves. Whoever holds a token or another credential
+    /// of a client can neither make further ones, nor share, nor delete for good.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] with the place to do it.
+    pub fn check_person(&self) -> Result<()> {
+        if self.door == Door::Browser {
+            return Ok(());
+        }
+        Err(Error::Forbidden(
+            "Only a person who is signed in to the web app can do this, not a connected client. Do it there.".into(),
+        ))
     }
 
     /// Whether the grant covers a namespace of this name.

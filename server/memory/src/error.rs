@@ -22,6 +22,9 @@ pub enum Error {
     /// There is no such namespace, or it is another user's and private.
     #[error("There is no namespace `{0}` that you may read.")]
     NamespaceNotFound(String),
+    /// There is no such token, revision or other record of the caller's; the text says which.
+    #[error("{0}")]
+    Missing(String),
     /// The memory changed since the caller read it.
     #[error(
         "The memory was changed in the meantime: it is at revision {current} now, you expected {expected}. \
@@ -77,7 +80,7 @@ impl From<&Error> for ApiError {
     fn from(error: &Error) -> Self {
         let code = match error {
             Error::Invalid(_) => ErrorCode::InvalidInput,
-            Error::NotFound(_) | Error::NamespaceNotFound(_) => ErrorCode::NotFound,
+            Error::NotFound(_) | Error::NamespaceNotFound(_) | Error::Missing(_) => ErrorCode::NotFound,
             Error::Conflict { .. } => ErrorCode::Conflict,
             Error::TooLarge { .. } => ErrorCode::TooLarge,
             Error::Forbidden(_) => ErrorCode::Forbidden,

@@ -9,9 +9,11 @@
 //! the method in a file of its own under `service/`, extend the [`ports::Store`] trait where SQL is
 //! needed, and only then open a door to it (an MCP tool, a server function) of a few lines.
 
+mod account;
 pub mod analyze;
 pub mod chunk;
 mod ctx;
+pub mod diff;
 mod error;
 pub mod ports;
 pub mod rank;
@@ -20,6 +22,8 @@ mod service;
 pub mod testing;
 mod when;
 
-pub use ctx::{Ctx, Door, Grants, Identity, NamespaceGrant, User, UserDefaults};
+pub use account::{API_TOKEN_PREFIX, Account, SessionSecret, TokenAccess, TokenRefusal};
+pub use ctx::{Ctx, Grants, Identity, NamespaceGrant, User, UserDefaults};
 pub use error::{Error, Result};
+pub use polymnemo_types::Door;
 pub use service::MemoryService;

@@ -1,12 +1,16 @@
 //! What the service needs of the outside: an embedder, a store and a clock.
 
+mod accounts;
+
 use std::ops::Range;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use polymnemo_types::{EmbedderStatus, Kind, Memory, MemoryId, NamespaceSummary, Page, Revision};
+use polymnemo_types::{EmbedderStatus, Erased, Facets, Kind, Memory, MemoryId, NamespaceSummary, Page, Revision};
 
 use crate::{Ctx, Identity, Result, User, UserDefaults};
+
+pub use accounts::{Accounts, NamespaceChanged, TokenHash};
 
 /// An embedding model, and what the ranking has to know of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,6 +115,44 @@ pub struct NewChunk {
     pub vector: Option<Vec<f32>>,
 }
 
+/// A searchable piece that is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredChunk {
+    /// Its number.
+    pub chunk: i64,
+    /// Its memory.
+    pub memory: MemoryId,
+    /// Its place in the memory's text, in bytes of UTF-8.
+    pub range: Range<usize>,
+    /// False where its vector is still to be made.
+    pub embedded: bool,
+}
+
+/// New terms for a piece that is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChunkTerms {
+    /// Its number.
+    pub chunk: i64,
+    /// The terms under which keyword search finds it, each with its number of occurrences.
+    pub terms: Vec<(String, u16)>,
+    /// The number of terms, repetitions counted.
+    pub length: u32,
+}
+
+/// What a change means for the index.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reindex {
+    /// The text is another one: these are its pieces, with vectors of this model.
+    Text {
+        /// The model that made the vectors.
+        model: Model,
+        /// The pieces, in the order of the text, covering all of it.
+        chunks: Vec<NewChunk>,
+    },
+    /// The text is the same, so its pieces keep their vectors; only what is said about it is found by other terms.
+    Labels(Vec<ChunkTerms>),
+}
+
 /// What a memory is, apart from its id and history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryState {
@@ -180,6 +222,8 @@ pub struct StoredMemory {
     pub memory: Memory,
     /// All of its text.
     pub content: String,
+    /// The client that made its current state, as far as known; [`Memory::client`] is the one that stored it first.
+    pub changed_by: Option<String>,
 }
 
 /// A change to a memory.
@@ -193,10 +237,36 @@ pub struct MemoryChange {
     pub state: MemoryState,
     /// The time of the request.
     pub at: Timestamp,
-    /// The model that made the vectors of the chunks.
-    pub model: Model,
-    /// Its new pieces.
-    pub chunks: Vec<NewChunk>,
+    /// What it means for the index.
+    pub reindex: Reindex,
+}
+
+/// New labels and perhaps another namespace for a memory, which is otherwise left as it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Relabelling {
+    /// The memory.
+    pub id: MemoryId,
+    /// The revision that the change builds on.
+    pub from_revision: u32,
+    /// The namespace afterwards.
+    pub namespace: String,
+    /// The labels afterwards.
+    pub tags: Vec<String>,
+    /// New terms for all of its pieces, in the order of the text.
+    pub chunks: Vec<ChunkTerms>,
+}
+
+/// The labels and the namespace that a memory had before a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierLabels {
+    /// The memory.
+    pub id: MemoryId,
+    /// The revision that the change made.
+    pub revision: u32,
+    /// The labels before.
+    pub tags: Vec<String>,
+    /// The namespace before.
+    pub namespace: String,
 }
 
 /// What became of a change.
@@ -204,7 +274,7 @@ pub struct MemoryChange {
 pub enum Changed {
     /// It is done; the new revision.
     Done(u32),
-    /// The memory has another revision by now; nothing was written.
+    /// The memory or its pieces are not what the change builds on; nothing was written. Holds the revision it has.
     Conflict(u32),
     /// There is no such memory of this user.
     NotFound,
@@ -223,6 +293,8 @@ pub struct Filter {
     pub kind: Option<Kind>,
     /// The source.
     pub source: Option<String>,
+    /// The client that stored it.
+    pub client: Option<String>,
     /// The earliest time, inclusive.
     pub after: Option<Timestamp>,
     /// The latest time, exclusive.
@@ -238,6 +310,7 @@ impl Filter {
         !self.tags.is_empty()
             || self.kind.is_some()
             || self.source.is_some()
+            || self.client.is_some()
             || self.after.is_some()
             || self.before.is_some()
     }
@@ -272,7 +345,7 @@ pub struct Search {
 /// A passage that is a candidate for the answer. One found on one side is scored on the other one too.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// The passage, for [`Store::passages`].
+    /// The passage, for [`RecallSteps::passages`].
     pub chunk: i64,
     /// Its memory.
     pub memory: MemoryId,
@@ -342,13 +415,30 @@ pub struct PendingChunk {
     pub text: String,
 }
 
-/// The database. Each method is one transaction; what it reports as done is committed.
+/// The steps of a recall, in their order. Dropping it in between ends the recall.
+#[async_trait]
+pub trait RecallSteps: Send + Sync {
+    /// The candidates.
+    async fn candidates(&mut self) -> Result<Candidates>;
+
+    /// For each of the memories the row of up to two that were written before it and after it: in the same namespace,
+    /// by the same client, matching the filter, and no more than an hour apart from each other.
+    async fn neighbourhood(&mut self, memories: &[MemoryId]) -> Result<Neighbourhood>;
+
+    /// The texts of candidates, in no particular order; those that vanished meanwhile are left out.
+    async fn passages(&mut self, chunks: &[i64]) -> Result<Vec<Passage>>;
+
+    /// Ends the recall.
+    async fn finish(self: Box<Self>) -> Result<()>;
+}
+
+/// The database, as far as it holds memories; [`Accounts`] is the rest of it. Each method is one transaction; what it reports as done is committed.
 ///
 /// Every method that takes a [`Ctx`] sees and changes only what that user may, and only in the
 /// namespaces that the grant covers; a memory of someone else answers like one that never was.
 /// All of them fail with [`crate::Error::Unavailable`] when the database can't be reached.
 #[async_trait]
-pub trait Store: Send + Sync {
+pub trait Store: Accounts {
     /// The engine and its version, for `ping`.
     async fn describe(&self) -> Result<String>;
 
@@ -389,34 +479,50 @@ pub trait Store: Send + Sync {
         limit: u32,
     ) -> Result<(Page<Memory>, Option<Place>)>;
 
+    /// The most frequent labels, sources and clients of the memories that [`Store::list`] would give, at most `limit` of each.
+    async fn facets(&self, ctx: &Ctx, filter: &Filter, trash: bool, limit: u32) -> Result<Facets>;
+
+    /// Those of these memories that are the caller's own, with their texts, in no particular order; with `trash` those
+    /// in the trash, else the others.
+    async fn own_memories(&self, ctx: &Ctx, ids: &[MemoryId], trash: bool) -> Result<Vec<StoredMemory>>;
+
+    /// The pieces of memories of the caller, each memory's in the order of its text.
+    async fn chunks(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Vec<StoredChunk>>;
+
+    /// Gives memories of the caller other labels and namespaces; the states before become revisions. Tells what became of
+    /// each, in the given order: one that can't be changed stays as it is and does not keep the others from it.
+    async fn relabel(&self, ctx: &Ctx, changes: &[Relabelling], at: Timestamp) -> Result<Vec<Changed>>;
+
+    /// What memories of the caller had before changes, which are named by the memory and the revision that each made. Those
+    /// that are not there are left out.
+    async fn labels_before(&self, ctx: &Ctx, changes: &[(MemoryId, u32)]) -> Result<Vec<EarlierLabels>>;
+
     /// Changes a memory of the caller; the state before becomes a revision.
     async fn change(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed>;
 
     /// Puts memories of the caller into the trash and takes them out of the index: all of them, or
-    /// none when one does not exist (`Err` holds that one). Those in the trash already stay there.
-    async fn forget(&self, ctx: &Ctx, ids: &[MemoryId], at: Timestamp) -> Result<std::result::Result<(), MemoryId>>;
+    /// none when one does not exist (`Err` holds that one). Those in the trash already stay there; `Ok` holds the others.
+    async fn forget(
+        &self,
+        ctx: &Ctx,
+        ids: &[MemoryId],
+        at: Timestamp,
+    ) -> Result<std::result::Result<Vec<MemoryId>, MemoryId>>;
 
-    /// Takes a memory out of the trash and indexes it again with the given pieces.
-    async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed>;
+    /// Deletes memories of the caller that are in the trash, with their history and every word that only they brought into
+    /// the index: all of them, or none when one is not there (`Err` holds that one).
+    async fn erase(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<std::result::Result<Erased, MemoryId>>;
+
+    /// Takes memories of the caller out of the trash and indexes them again with the given pieces, whose vectors this model
+    /// made. Tells what became of each, in the given order: one that can't be restored does not keep the others from it.
+    async fn restore(&self, ctx: &Ctx, model: &Model, memories: Vec<(MemoryId, Vec<NewChunk>)>)
+    -> Result<Vec<Changed>>;
 
     /// The earlier states of a memory of the caller, the latest first; at most `limit`, those below `before`.
     async fn revisions(&self, ctx: &Ctx, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Revision>>;
 
-    /// The candidates for a recall.
-    async fn search(&self, ctx: &Ctx, search: &Search) -> Result<Candidates>;
-
-    /// For each of the memories the row of up to two that were written before it and after it: in the same namespace,
-    /// by the same client, matching the filter, and no more than an hour apart from each other. `weights` are those that the search gave.
-    async fn neighbourhood(
-        &self,
-        ctx: &Ctx,
-        search: &Search,
-        weights: &[f32],
-        memories: &[MemoryId],
-    ) -> Result<Neighbourhood>;
-
-    /// The texts of candidates, in no particular order; those that vanished meanwhile are left out.
-    async fn passages(&self, ctx: &Ctx, chunks: &[i64]) -> Result<Vec<Passage>>;
+    /// Begins a recall, whose steps see the store in one transaction.
+    async fn begin_recall(&self, ctx: &Ctx, search: Search) -> Result<Box<dyn RecallSteps>>;
 
     /// The passages of the caller's own memories closest to a vector, one for each memory.
     async fn nearest(&self, ctx: &Ctx, vector: &[f32], model: &Model, limit: u32) -> Result<Vec<Neighbour>>;

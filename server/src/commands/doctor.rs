@@ -10,7 +10,7 @@ use crate::{
     Error,
     cli::say,
     compose,
-    config::{Config, DirectoryConfig, NetworkConfig},
+    config::{Config, DirectoryConfig, NetworkConfig, SignInConfig},
     error::in_one_line,
 };
 
@@ -28,6 +28,7 @@ pub(crate) async fn run() -> Result<ExitCode, Error> {
         }
     };
     report.pass("settings", who_may_connect(&config));
+    report.pass("sign-in", who_may_sign_in(&config));
     report.check("data directory", writable(&config.directories));
     report.check("runtime library", runtime_library(&config));
     report.check("model", model(&config).await);
@@ -68,6 +69,22 @@ fn who_may_connect(config: &Config) -> String {
         0 => "good; a generated key is used, since POLYMNEMO_API_KEYS is not set".to_owned(),
         1 => "good; one key may connect".to_owned(),
         keys => format!("good; {keys} keys may connect"),
+    }
+}
+
+fn who_may_sign_in(config: &Config) -> String {
+    match &config.sign_in {
+        SignInConfig::GitHub(github) => {
+            let who = if github.allowed.is_some() { "those in POLYMNEMO_ALLOWED_LOGINS" } else { "everyone" };
+            format!("{who} with an account at {}", github.url)
+        }
+        SignInConfig::Link { user } => format!("{user}, with a link that `polymnemo sign-in-link` prints"),
+        SignInConfig::Closed if config.network.is_for_this_machine_only() => {
+            "nobody; POLYMNEMO_API_KEYS names several users, and POLYMNEMO_STDIO_USER chooses none".to_owned()
+        }
+        SignInConfig::Closed => {
+            "nobody; others can reach the server, and POLYMNEMO_GITHUB_CLIENT_ID is not set".to_owned()
+        }
     }
 }
 

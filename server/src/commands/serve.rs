@@ -6,10 +6,11 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Error, Parts, Server,
+    Error, Parts, Server, SignInLinks,
     auth::{LocalKey, StaticKeys},
     cli::say,
-    config::{ApiKey, Config, ConfigError, LOCAL_USER, NetworkConfig},
+    config::{ApiKey, Config, ConfigError, LOCAL_USER, NetworkConfig, Secret, SignInConfig},
+    error::in_one_line,
     shutdown,
 };
 
@@ -41,7 +42,18 @@ pub(crate) async fn run(config: Config, options: Options) -> Result<(), Error> {
         let folder = config.directories.site.display();
         tracing::warn!(%folder, "the built files of the web app are missing; pages work, but plainly");
     }
-    let server = Server::new(parts.service.clone(), keys, config.network.clone(), address.port(), site);
+    let server = match Server::new(&parts, keys, &config, address.port(), site) {
+        Ok(server) => server,
+        Err(error) => {
+            parts.stop().await;
+            return Err(error);
+        }
+    };
+    if matches!(&config.sign_in, SignInConfig::GitHub(github) if github.allowed.is_none()) {
+        tracing::warn!(
+            "everyone with an account at GitHub may sign in; POLYMNEMO_ALLOWED_LOGINS can name those who may"
+        );
+    }
     if config.network.only_loopback_names_are_allowed() && !config.network.host.is_loopback() {
         tracing::warn!(
             "the server listens to other machines but answers to loopback names only; \
@@ -55,15 +67,36 @@ pub(crate) async fn run(config: Config, options: Options) -> Result<(), Error> {
         let file = local_key.path.display();
         tracing::info!(%file, user = LOCAL_USER, "no keys are set; a generated one is in the file");
     }
+    let link = sign_in_link(&config, &parts, &origin, show_connection).await;
     tracing::info!(%address, mcp_url, version = env!("CARGO_PKG_VERSION"), "listening");
     if show_connection {
         say(&connection(&origin, &mcp_url, local_key.as_ref()));
+    }
+    if let Some(link) = link {
+        say(&format!("Sign in:      {} (once, for {} minutes)", link.expose(), SignInLinks::MINUTES));
     }
 
     let outcome = server.run(listener, halt, at_once).await;
     parts.stop().await;
     tracing::info!("halted");
     outcome.map_err(|error| Error::Failed(format!("the server stopped: {error}")))
+}
+
+/// A link that signs in, where the server takes such and there is somewhere to print it: it is a
+/// secret, so not in the log.
+async fn sign_in_link(config: &Config, parts: &Parts, origin: &str, show: bool) -> Option<Secret> {
+    let SignInConfig::Link { user } = &config.sign_in else { return None };
+    if !show {
+        tracing::info!(user, "`polymnemo sign-in-link` prints a link that signs in to the web page");
+        return None;
+    }
+    match parts.sign_in_links().make(origin).await {
+        Ok(link) => Some(link),
+        Err(error) => {
+            tracing::warn!(error = in_one_line(&error), "a sign-in link could not be made");
+            None
+        }
+    }
 }
 
 async fn listen(network: &NetworkConfig) -> Result<TcpListener, ConfigError> {
@@ -121,7 +154,6 @@ Web page:     {origin}/"#
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Secret;
 
     #[test]
     fn the_snippet_is_valid_json_with_a_working_key() {

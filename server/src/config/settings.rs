@@ -48,7 +48,19 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "POLYMNEMO_STDIO_USER",
         "the only user of the API keys, else `local`",
-        "The user that `polymnemo stdio` works for.",
+        "The user that `polymnemo stdio` works for, and that a sign-in link is for.",
+    ),
+    setting(
+        "POLYMNEMO_GITHUB_CLIENT_ID",
+        "sign-in by a link on this machine",
+        "The id of an OAuth app at GitHub, for signing in to the web app. Its callback URL is the public URL with /sign-in/github/callback.",
+    ),
+    setting("POLYMNEMO_GITHUB_CLIENT_SECRET", "none", "The secret of that OAuth app."),
+    setting("POLYMNEMO_GITHUB_URL", "https://github.com", "Where people sign in, for GitHub Enterprise."),
+    setting(
+        "POLYMNEMO_ALLOWED_LOGINS",
+        "everyone with an account there",
+        "Who may sign in with GitHub: logins and org:NAME for the members of an organisation, comma separated.",
     ),
     setting("POLYMNEMO_SHARED_NAMESPACES", "shared", "Namespaces that everyone may read, comma separated."),
     setting("POLYMNEMO_DEFAULT_NAMESPACE", "personal", "Where a new user's memories go when no namespace is given."),
@@ -93,7 +105,6 @@ const TEST_ONLY: &[&str] = &["POLYMNEMO_TEST_DATABASE_URL"];
 const NOT_YET: &[&str] = &[
     "POLYMNEMO_BLOB_",
     "POLYMNEMO_EXTRACTION_MODE",
-    "POLYMNEMO_GITHUB_",
     "POLYMNEMO_OIDC_",
     "POLYMNEMO_RATELIMIT_",
     "POLYMNEMO_RSP_CONFIG",

@@ -27,7 +27,8 @@ pub(crate) async fn check_host(State(network): State<Arc<NetworkConfig>>, reques
     (StatusCode::FORBIDDEN, reason).into_response()
 }
 
-fn called_host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
+/// The host that a request calls, where it names a valid one.
+pub(crate) fn called_host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
     match headers.get(header::HOST) {
         Some(host) => host.to_str().ok().and_then(Authority::parse),
         // HTTP/2 names the host in the URI.

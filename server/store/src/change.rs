@@ -1,8 +1,11 @@
+use std::collections::HashMap;
+
 use polymnemo_memory::{
     Ctx, Result,
-    ports::{Changed, MemoryChange},
+    ports::{Changed, ChunkTerms, MemoryChange, Reindex},
 };
 use polymnemo_types::MemoryId;
+use uuid::Uuid;
 
 use crate::{
     PgStore, index,
@@ -12,7 +15,10 @@ use crate::{
 
 impl PgStore {
     pub(crate) async fn change_memory(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed> {
-        let model_number = self.model_number(&change.model).await?;
+        let model_number = match &change.reindex {
+            Reindex::Text { model, .. } => self.model_number(model).await?,
+            Reindex::Labels(_) => 0,
+        };
         let state = &change.state;
         let id = change.id;
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
@@ -24,13 +30,7 @@ impl PgStore {
             .await?;
         let Some(row) = old_namespace else { return Ok(Changed::NotFound) };
         let old_namespace: i32 = get(&row, "namespace_id")?;
-        let namespace = match transaction.own_namespace(ctx, &state.namespace).await? {
-            Some(namespace) => namespace,
-            None => {
-                let shared = self.shared_by_setting(&state.namespace);
-                transaction.lock_own_namespace(ctx, &state.namespace, shared).await?
-            }
-        };
+        let namespace = self.own_or_new_namespace(&transaction, ctx, &state.namespace).await?;
         transaction.lock_namespaces(&[old_namespace, namespace]).await?;
 
         let current = transaction
@@ -48,19 +48,11 @@ impl PgStore {
             return Ok(Changed::SameAs(other));
         }
 
-        transaction
-            .run(
-                "insert into revisions (memory_id, revision, user_id, namespace, content, tags, source, client, occurred_at, created_at)
-                 select m.id, m.revision, m.user_id, n.name, m.content, m.tags, m.source, m.client, m.occurred_at, m.updated_at
-                 from memories m join namespaces n on n.id = m.namespace_id where m.id = $1",
-                vec![id.0.into()],
-            )
-            .await?;
-        index::remove(&transaction, &[id]).await?;
+        transaction.keep_revisions(vec![id.0]).await?;
         transaction
             .run(
                 "update memories set namespace_id = $2, content = $3, content_hash = $4, tags = $5, source = $6,
-                     occurred_at = $7, updated_at = $8, client = $9, revision = revision + 1
+                     occurred_at = $7, updated_at = $8, changed_by = $9, revision = revision + 1
                  where id = $1",
                 vec![
                     id.0.into(),
@@ -75,18 +67,41 @@ impl PgStore {
                 ],
             )
             .await?;
-        let place = index::Indexed {
-            memory: id,
-            namespace,
-            content: &state.content,
-            tags: &state.tags,
-            model: &change.model,
-            model_number,
-        };
-        index::add(&transaction, place, &change.chunks).await?;
+        match &change.reindex {
+            Reindex::Text { model, chunks } => {
+                let unused = index::remove(&transaction, &[id]).await?;
+                let indexed =
+                    index::Indexed { memory: id, namespace, content: &state.content, tags: &state.tags, chunks };
+                index::add(&transaction, (model, model_number), &[indexed]).await?;
+                index::drop_unused(&transaction, unused).await?;
+            }
+            Reindex::Labels(chunks) => {
+                let stored = index::lock_chunks(&transaction, &[id]).await?;
+                if !is_all_of(chunks, stored.get(&id)) {
+                    return Ok(Changed::Conflict(revision));
+                }
+                let relabelled = index::Relabelled { memory: id, old_namespace, namespace, tags: &state.tags, chunks };
+                index::relabel(&transaction, &[relabelled]).await?;
+            }
+        }
         transaction.commit().await?;
         Ok(Changed::Done(revision + 1))
     }
+}
+
+impl PgStore {
+    /// The caller's own namespace of this name, made when it is new. It is not locked where it is there already.
+    pub(crate) async fn own_or_new_namespace(&self, transaction: &Transaction, ctx: &Ctx, name: &str) -> Result<i32> {
+        match transaction.own_namespace(ctx, name).await? {
+            Some(namespace) => Ok(namespace),
+            None => transaction.lock_own_namespace(ctx, name, self.shared_by_setting(name)).await,
+        }
+    }
+}
+
+/// Whether these are the passages that a memory has.
+pub(crate) fn is_all_of(chunks: &[ChunkTerms], stored: Option<&Vec<i64>>) -> bool {
+    stored.is_some_and(|stored| stored.iter().eq(chunks.iter().map(|chunk| &chunk.chunk)))
 }
 
 impl Transaction {
@@ -100,8 +115,8 @@ impl Transaction {
         row.map(|row| get(&row, "id")).transpose()
     }
 
-    /// Another live, current memory of this namespace with the same text.
-    pub(crate) async fn twin(&self, id: MemoryId, namespace: i32, hash: &[u8]) -> Result<Option<MemoryId>> {
+    /// Another live, current memory of this namespace with this text.
+    async fn twin(&self, id: MemoryId, namespace: i32, hash: &[u8]) -> Result<Option<MemoryId>> {
         let row = self
             .one(
                 "select other.id from memories other, memories this
@@ -112,5 +127,23 @@ impl Transaction {
             )
             .await?;
         row.map(|row| Ok(MemoryId(get(&row, "id")?))).transpose()
+    }
+
+    /// For each of these memories, which are to be current in the namespace beside it, the other one that says the
+    /// same there.
+    pub(crate) async fn twins(&self, memories: &[(MemoryId, i32)]) -> Result<HashMap<MemoryId, MemoryId>> {
+        let (ids, namespaces): (Vec<Uuid>, Vec<i32>) = memories.iter().map(|&(id, place)| (id.0, place)).unzip();
+        let rows = self
+            .all(
+                "select this.id, other.id as twin
+                 from unnest($1::uuid[], $2::int[]) as asked (id, namespace_id)
+                 join memories this on this.id = asked.id
+                 join memories other on other.namespace_id = asked.namespace_id
+                     and other.content_hash = this.content_hash and other.id <> this.id
+                 where this.superseded_by is null and other.forgotten_at is null and other.superseded_by is null",
+                vec![ids.into(), namespaces.into()],
+            )
+            .await?;
+        rows.iter().map(|row| Ok((MemoryId(get(row, "id")?), MemoryId(get(row, "twin")?)))).collect()
     }
 }

@@ -42,8 +42,8 @@ impl PgStore {
         let stored = transaction
             .run(
                 "insert into memories (id, user_id, namespace_id, kind, content, content_hash, tags, source, client,
-                     occurred_at, created_at, updated_at, supersedes, idempotency_key)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13)
+                     changed_by, occurred_at, created_at, updated_at, supersedes, idempotency_key)
+                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $11, $12, $13)
                  on conflict do nothing",
                 vec![
                     new.id.0.into(),
@@ -70,15 +70,14 @@ impl PgStore {
                 None => Err(polymnemo_memory::Error::internal("a memory collided with one that is not there")),
             };
         }
-        let place = index::Indexed {
+        let indexed = index::Indexed {
             memory: new.id,
             namespace,
             content: &state.content,
             tags: &state.tags,
-            model: &new.model,
-            model_number,
+            chunks: &new.chunks,
         };
-        index::add(&transaction, place, &new.chunks).await?;
+        index::add(&transaction, (&new.model, model_number), &[indexed]).await?;
         transaction.commit().await?;
         Ok(Inserted::New)
     }

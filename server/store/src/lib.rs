@@ -1,23 +1,31 @@
 //! The store: PostgreSQL and pgvector behind the port that the memory service names.
 //!
 //! Each method is one transaction that begins by saying for whom it works, so that row-level
-//! security stands as a second wall behind the conditions in the queries (`transaction`).
+//! security stands as a second wall behind the conditions in the queries ([`transaction`]).
 //! Nothing outlives a transaction on the connection, neither settings nor prepared statements, so
 //! any pooler may hand the next transaction to another connection.
 //!
-//! One file for each noun or verb; the two that matter most are `index`, which keeps the search
-//! index true to the memories, and `search`, which reads it.
+//! One file for each noun or verb; the two that matter most are [`index`], which keeps the search
+//! index true to the memories, and [`search`], which reads it.
 
+mod accounts;
+mod browser_sessions;
 mod change;
 mod error;
+mod facets;
 mod index;
 mod insert;
 mod memories;
 mod models;
 mod namespaces;
+mod one_time_secrets;
 mod pending;
+mod relabel;
 mod revisions;
 mod search;
+mod settings;
+mod sightings;
+mod tokens;
 mod transaction;
 mod trash;
 mod users;
@@ -34,12 +42,12 @@ use jiff::Timestamp;
 use polymnemo_memory::{
     Ctx, Identity, Result, User, UserDefaults,
     ports::{
-        Candidates, Changed, ContentHash, Duplicate, Filter, Inserted, MemoryChange, Model, Neighbour, Neighbourhood,
-        NewChunk, NewMemory, Passage, PendingChunk, Place, Search, Store, StoredMemory,
+        Changed, ContentHash, Duplicate, EarlierLabels, Filter, Inserted, MemoryChange, Model, Neighbour, NewChunk,
+        NewMemory, PendingChunk, Place, RecallSteps, Relabelling, Search, Store, StoredChunk, StoredMemory,
     },
 };
 use polymnemo_migrations::Migrator;
-use polymnemo_types::{Memory, MemoryId, NamespaceSummary, Page, Revision};
+use polymnemo_types::{Erased, Facets, Memory, MemoryId, NamespaceSummary, Page, Revision};
 use sea_orm::{
     ConnectOptions, ConnectionTrait as _, Database, DatabaseConnection, TransactionTrait as _,
     sqlx::{self, Connection as _},
@@ -47,6 +55,9 @@ use sea_orm::{
 use sea_orm_migration::MigratorTrait as _;
 
 use crate::{error::from_db, transaction::Scope};
+
+pub use browser_sessions::BrowserSessions;
+pub use one_time_secrets::OneTimeSecrets;
 
 /// How the store works, apart from where the database is.
 #[derive(Debug, Clone)]
@@ -255,38 +266,53 @@ impl Store for PgStore {
         self.list_memories(ctx, filter, trash, after, limit).await
     }
 
+    async fn facets(&self, ctx: &Ctx, filter: &Filter, trash: bool, limit: u32) -> Result<Facets> {
+        self.count_facets(ctx, filter, trash, limit).await
+    }
+
+    async fn own_memories(&self, ctx: &Ctx, ids: &[MemoryId], trash: bool) -> Result<Vec<StoredMemory>> {
+        self.get_own_memories(ctx, ids, trash).await
+    }
+
+    async fn chunks(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Vec<StoredChunk>> {
+        self.chunks_of(ctx, ids).await
+    }
+
+    async fn relabel(&self, ctx: &Ctx, changes: &[Relabelling], at: Timestamp) -> Result<Vec<Changed>> {
+        self.relabel_memories(ctx, changes, at).await
+    }
+
+    async fn labels_before(&self, ctx: &Ctx, changes: &[(MemoryId, u32)]) -> Result<Vec<EarlierLabels>> {
+        self.list_labels_before(ctx, changes).await
+    }
+
     async fn change(&self, ctx: &Ctx, change: MemoryChange) -> Result<Changed> {
         self.change_memory(ctx, change).await
     }
 
-    async fn forget(&self, ctx: &Ctx, ids: &[MemoryId], at: Timestamp) -> Result<Result<(), MemoryId>> {
+    async fn forget(&self, ctx: &Ctx, ids: &[MemoryId], at: Timestamp) -> Result<Result<Vec<MemoryId>, MemoryId>> {
         self.forget_memories(ctx, ids, at).await
     }
 
-    async fn restore(&self, ctx: &Ctx, id: MemoryId, model: &Model, chunks: Vec<NewChunk>) -> Result<Changed> {
-        self.restore_memory(ctx, id, model, chunks).await
+    async fn erase(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Result<Erased, MemoryId>> {
+        self.erase_memories(ctx, ids).await
+    }
+
+    async fn restore(
+        &self,
+        ctx: &Ctx,
+        model: &Model,
+        memories: Vec<(MemoryId, Vec<NewChunk>)>,
+    ) -> Result<Vec<Changed>> {
+        self.restore_memories(ctx, model, &memories).await
     }
 
     async fn revisions(&self, ctx: &Ctx, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Revision>> {
         self.list_revisions(ctx, id, before, limit).await
     }
 
-    async fn search(&self, ctx: &Ctx, search: &Search) -> Result<Candidates> {
-        self.candidates(ctx, search).await
-    }
-
-    async fn neighbourhood(
-        &self,
-        ctx: &Ctx,
-        search: &Search,
-        weights: &[f32],
-        memories: &[MemoryId],
-    ) -> Result<Neighbourhood> {
-        self.neighbours(ctx, search, weights, memories).await
-    }
-
-    async fn passages(&self, ctx: &Ctx, chunks: &[i64]) -> Result<Vec<Passage>> {
-        self.passages_of(ctx, chunks).await
+    async fn begin_recall(&self, ctx: &Ctx, search: Search) -> Result<Box<dyn RecallSteps>> {
+        self.recall(ctx, search).await
     }
 
     async fn nearest(&self, ctx: &Ctx, vector: &[f32], model: &Model, limit: u32) -> Result<Vec<Neighbour>> {

@@ -46,6 +46,10 @@ pub(crate) fn memory(row: &QueryResult) -> Result<Memory> {
     })
 }
 
+fn stored_memory(row: &QueryResult) -> Result<StoredMemory> {
+    Ok(StoredMemory { memory: memory(row)?, content: get(row, "content")?, changed_by: get(row, "changed_by")? })
+}
+
 pub(crate) fn from_sql(time: OffsetDateTime) -> Result<Timestamp> {
     Timestamp::from_nanosecond(time.unix_timestamp_nanos())
         .map_err(|_| Error::internal("the database holds a time that is out of range"))
@@ -74,23 +78,41 @@ fn kind_from_sql(name: &str) -> Result<Kind> {
     }
 }
 
+/// The condition for `memories m` to be in the store, or with `trash` in the caller's trash, which is each user's own
+/// whatever the namespace.
+pub(crate) fn state(trash: bool) -> &'static str {
+    if trash {
+        "m.forgotten_at is not null and m.user_id = (select polymnemo_user_id())"
+    } else {
+        "m.forgotten_at is null"
+    }
+}
+
 /// The conditions of a filter on `memories m`, beginning with `and`; their values are added to `values`. The namespace is not among
 /// them: it is resolved to ids before ([`crate::transaction::Transaction::readable`]), which every statement has as its
-/// first value.
-pub(crate) fn conditions(filter: &Filter, values: &mut Vec<Value>) -> String {
+/// first value. What is in the trash is in no index, so there the labels themselves are looked at.
+pub(crate) fn conditions(filter: &Filter, trash: bool, values: &mut Vec<Value>) -> String {
     let mut sql = String::new();
     let mut add = |condition: &str, value: Value| {
         values.push(value);
         sql.push_str(&condition.replace('?', &format!("${}", values.len())));
     };
+    let has_tag = if trash {
+        " and ? = any(m.tags)"
+    } else {
+        " and m.id in (select memory_id from tags where namespace_id = any($1) and tag = ?)"
+    };
     for tag in &filter.tags {
-        add(" and m.id in (select memory_id from tags where namespace_id = any($1) and tag = ?)", tag.clone().into());
+        add(has_tag, tag.clone().into());
     }
     if let Some(kind) = filter.kind {
         add(" and m.kind = ?", kind_to_sql(kind));
     }
     if let Some(source) = &filter.source {
         add(" and m.source = ?", source.clone().into());
+    }
+    if let Some(client) = &filter.client {
+        add(" and m.client = ?", client.clone().into());
     }
     if let Some(after) = filter.after {
         add(" and m.occurred_at >= ?", to_sql(after));
@@ -112,14 +134,33 @@ impl PgStore {
         let row = transaction
             .one(
                 &format!(
-                    "select {MEMORY_COLUMNS}, m.content from {FROM_MEMORIES}
+                    "select {MEMORY_COLUMNS}, m.content, m.changed_by from {FROM_MEMORIES}
                      where m.id = $1 and m.namespace_id = any($2) and (m.forgotten_at is null or ($3 and m.user_id = $4))"
                 ),
                 vec![id.0.into(), namespaces.into(), trash.into(), ctx.user.id.0.into()],
             )
             .await?;
         transaction.commit().await?;
-        row.map(|row| Ok(StoredMemory { memory: memory(&row)?, content: get(&row, "content")? })).transpose()
+        row.as_ref().map(stored_memory).transpose()
+    }
+
+    pub(crate) async fn get_own_memories(&self, ctx: &Ctx, ids: &[MemoryId], trash: bool) -> Result<Vec<StoredMemory>> {
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let namespaces: Vec<i32> =
+            transaction.readable(ctx, None).await?.iter().map(|namespace| namespace.id).collect();
+        let rows = transaction
+            .all(
+                &format!(
+                    "select {MEMORY_COLUMNS}, m.content, m.changed_by from {FROM_MEMORIES}
+                     where m.id = any($1) and m.user_id = $2 and m.namespace_id = any($3)
+                       and (m.forgotten_at is not null) = $4"
+                ),
+                vec![ids.into(), ctx.user.id.0.into(), namespaces.into(), trash.into()],
+            )
+            .await?;
+        transaction.commit().await?;
+        rows.iter().map(stored_memory).collect()
     }
 
     pub(crate) async fn list_memories(
@@ -137,15 +178,11 @@ impl PgStore {
             .iter()
             .map(|namespace| namespace.id)
             .collect();
-        // The trash is each user's own, whatever the namespace.
-        let (time, state) = if trash {
-            ("forgotten_at", "m.forgotten_at is not null and m.user_id = (select polymnemo_user_id())")
-        } else {
-            ("created_at", "m.forgotten_at is null")
-        };
+        let time = if trash { "forgotten_at" } else { "created_at" };
+        let state = state(trash);
 
         let mut values: Vec<Value> = vec![namespaces.into()];
-        let conditions = conditions(filter, &mut values);
+        let conditions = conditions(filter, trash, &mut values);
         let counted = transaction
             .one(
                 &format!("select count(*) from memories m where m.namespace_id = any($1) and {state}{conditions}"),

@@ -1,5 +1,6 @@
-use polymnemo_memory::{Ctx, Result};
+use polymnemo_memory::{Ctx, Result, ports::EarlierLabels};
 use polymnemo_types::{MemoryId, Revision};
+use uuid::Uuid;
 
 use crate::{
     PgStore,
@@ -41,6 +42,36 @@ impl PgStore {
                     occurred_at: from_sql(get(row, "occurred_at")?)?,
                     created_at: from_sql(get(row, "created_at")?)?,
                     client: get(row, "client")?,
+                })
+            })
+            .collect()
+    }
+
+    pub(crate) async fn list_labels_before(
+        &self,
+        ctx: &Ctx,
+        changes: &[(MemoryId, u32)],
+    ) -> Result<Vec<EarlierLabels>> {
+        let (ids, revisions): (Vec<Uuid>, Vec<i32>) =
+            changes.iter().map(|&(id, revision)| (id.0, i32::try_from(revision).unwrap_or(i32::MAX))).unzip();
+        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let rows = transaction
+            .all(
+                "select asked.id, asked.revision, r.tags, r.namespace
+                 from unnest($1::uuid[], $2::int[]) as asked (id, revision)
+                 join revisions r on r.memory_id = asked.id and r.revision = asked.revision - 1
+                 where r.user_id = $3",
+                vec![ids.into(), revisions.into(), ctx.user.id.0.into()],
+            )
+            .await?;
+        transaction.commit().await?;
+        rows.iter()
+            .map(|row| {
+                Ok(EarlierLabels {
+                    id: MemoryId(get(row, "id")?),
+                    revision: unsigned(get::<i32>(row, "revision")?)?,
+                    tags: get(row, "tags")?,
+                    namespace: get(row, "namespace")?,
                 })
             })
             .collect()

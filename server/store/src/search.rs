@@ -8,10 +8,11 @@
 
 use std::collections::HashMap;
 
+use async_trait::async_trait;
 use pgvector::Vector;
 use polymnemo_memory::{
     Ctx, Result,
-    ports::{Candidate, Candidates, Filter, Model, Neighbour, Neighbourhood, Passage, Search},
+    ports::{Candidate, Candidates, Model, Neighbour, Neighbourhood, Passage, RecallSteps, Search},
     rank,
 };
 use polymnemo_types::MemoryId;
@@ -24,22 +25,23 @@ use crate::{
     transaction::{Scope, Transaction, get, unsigned},
 };
 
-/// How many postings a search reads whole, the rarest terms first.
-const WHOLE_POSTINGS: u64 = 4_000;
+/// How many postings a search reads whole, the rarest terms first, and how many of each further term, the best first.
+const POSTINGS: (u64, u64) = (4_000, 200);
 
-/// How many postings it reads of each further term, the best first.
-const BEST_POSTINGS: u64 = 200;
+/// The same where a narrow filter has to be looked up for each posting, also for those that it leaves out.
+const FILTERED_POSTINGS: (u64, u64) = (400, 60);
 
 /// The terms of a search, as far as the caller's passages hold them.
+#[derive(Default)]
 struct Terms {
     /// The terms' numbers; a term has one in each namespace.
     ids: Vec<i64>,
-    /// The place of each in [`Search::terms`].
-    places: Vec<i16>,
     /// The weight of each.
     weights: Vec<f32>,
     /// How many postings of each to read.
     most: Vec<i64>,
+    /// The place in [`Search::terms`] and the weight of each, by its number.
+    known: HashMap<i64, (u16, f32)>,
 }
 
 /// Where a search looks.
@@ -51,16 +53,27 @@ struct Place {
 }
 
 impl Place {
-    /// The similarity of `v.embedding` and the vector that is the given value.
+    /// The distance of `v.embedding` from the vector that is the given value.
     fn distance(&self, value: usize) -> String {
         format!("v.embedding::halfvec({0}) <=> ${value}::halfvec({0})", self.dimension)
     }
 }
 
+/// A recall under way.
+struct PgRecall {
+    transaction: Transaction,
+    search: Search,
+    place: Place,
+    pending: u32,
+    terms: Terms,
+    exact_up_to: u32,
+}
+
 impl PgStore {
-    pub(crate) async fn candidates(&self, ctx: &Ctx, search: &Search) -> Result<Candidates> {
+    pub(crate) async fn recall(&self, ctx: &Ctx, search: Search) -> Result<Box<dyn RecallSteps>> {
         let model = self.model_number(&search.model).await?;
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        transaction.use_index(search.depth).await?;
         let readable = transaction.readable(ctx, search.filter.namespace.as_deref()).await?;
         let place = Place {
             namespaces: readable.iter().map(|namespace| namespace.id).collect(),
@@ -68,158 +81,9 @@ impl PgStore {
             model,
             dimension: search.model.dimension,
         };
-        if place.scope == 0 {
-            transaction.commit().await?;
-            return Ok(Candidates { weights: vec![0.0; search.terms.len()], ..Candidates::default() });
-        }
-        let (weights, terms) = transaction.terms(&place, &search.terms).await?;
-        let exact = search.exact || self.is_small(&transaction, &place, &search.filter).await?;
-        let rows = if exact {
-            transaction.scan(&place, search, &terms).await?
-        } else {
-            transaction.look_up(&place, search, &terms).await?
-        };
-        let pending = transaction
-            .one(
-                "select count(*) from embedding_queue where model_id = $1 and namespace_id = any($2)",
-                vec![model.into(), place.namespaces.clone().into()],
-            )
-            .await?
-            .map_or(Ok(0), |row| get::<i64>(&row, "count"))?;
-        transaction.commit().await?;
-        Ok(Candidates {
-            passages: rows.iter().map(candidate).collect::<Result<_>>()?,
-            weights,
-            scope: place.scope,
-            pending: unsigned(pending)?,
-        })
-    }
-
-    /// Whether so few passages match that looking at each is quick.
-    async fn is_small(&self, transaction: &Transaction, place: &Place, filter: &Filter) -> Result<bool> {
-        let most = u64::from(self.options.exact_up_to);
-        if place.scope <= most {
-            return Ok(true);
-        }
-        if !filter.is_narrow() {
-            return Ok(false);
-        }
-        let mut values: Vec<Value> = vec![place.namespaces.clone().into(), i64::from(self.options.exact_up_to).into()];
-        let conditions = conditions(filter, &mut values);
-        let row = transaction
-            .one(
-                &format!(
-                    "select count(*) from (
-                         select from memories m join chunks c on c.memory_id = m.id
-                         where m.namespace_id = any($1) and m.forgotten_at is null{conditions} limit $2 + 1
-                     ) some_of_them"
-                ),
-                values,
-            )
-            .await?;
-        let count: i64 = row.map_or(Ok(0), |row| get(&row, "count"))?;
-        Ok(unsigned::<i64, u64>(count)? <= most)
-    }
-
-    pub(crate) async fn neighbours(
-        &self,
-        ctx: &Ctx,
-        search: &Search,
-        weights: &[f32],
-        memories: &[MemoryId],
-    ) -> Result<Neighbourhood> {
-        if memories.is_empty() {
-            return Ok(Neighbourhood::default());
-        }
-        let model = self.model_number(&search.model).await?;
-        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let readable = transaction.readable(ctx, search.filter.namespace.as_deref()).await?;
-        let place = Place {
-            namespaces: readable.iter().map(|namespace| namespace.id).collect(),
-            scope: 0,
-            model,
-            dimension: search.model.dimension,
-        };
-        let anchors: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
-        let mut values: Vec<Value> = vec![place.namespaces.clone().into(), anchors.into()];
-        let conditions = conditions(&search.filter, &mut values);
-        // Both directions walk the index on (namespace, time, id) from the anchor.
-        let side = |comparison: &str, order: &str, sign: &str| {
-            format!(
-                "select m.id, {sign}row_number() over (order by m.occurred_at {order}, m.id {order}) as place, m.occurred_at from (
-                     select m.id, m.occurred_at from memories m
-                     where m.namespace_id = a.namespace_id and m.forgotten_at is null
-                       and (m.occurred_at, m.id) {comparison} (a.occurred_at, a.id)
-                       and m.client is not distinct from a.client{conditions}
-                     order by m.occurred_at {order}, m.id {order} limit 2
-                 ) m"
-            )
-        };
-        let rows = transaction
-            .all(
-                &format!(
-                    "select a.id as anchor, near.id, near.place, near.occurred_at
-                     from memories a cross join lateral (
-                         {} union all {} union all select a.id, 0, a.occurred_at
-                     ) near
-                     where a.id = any($2) and a.namespace_id = any($1)
-                     order by a.id, near.place",
-                    side("<", "desc", "-"),
-                    side(">", "asc", ""),
-                ),
-                values,
-            )
-            .await?;
-        let rows = rows_of_neighbours(&rows)?;
-
-        let mut ids: Vec<Uuid> = rows.iter().flatten().map(|memory| memory.0).collect();
-        ids.sort_unstable();
-        ids.dedup();
-        let terms = transaction.terms(&place, &search.terms).await?.1.with_weights(weights);
-        let sql = format!(
-            "with found as materialized (
-                 select c.id, c.memory_id, c.length from chunks c
-                 where c.memory_id = any($2) and c.ordinal = 0 and c.namespace_id = any($1)
-             )
-             {}",
-            scored(&place, 3, 4, "")
-        );
-        let mut values: Vec<Value> =
-            vec![place.namespaces.clone().into(), ids.into(), Vector::from(search.vector.clone()).into()];
-        terms.push(&mut values);
-        let passages = transaction.all(&sql, values).await?.iter().map(candidate).collect::<Result<_>>()?;
-        transaction.commit().await?;
-        Ok(Neighbourhood { rows, passages })
-    }
-
-    pub(crate) async fn passages_of(&self, ctx: &Ctx, chunks: &[i64]) -> Result<Vec<Passage>> {
-        if chunks.is_empty() {
-            return Ok(Vec::new());
-        }
-        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let namespaces: Vec<i32> =
-            transaction.readable(ctx, None).await?.iter().map(|namespace| namespace.id).collect();
-        let rows = transaction
-            .all(
-                &format!(
-                    "select {MEMORY_COLUMNS}, c.id as chunk, c.text, c.start_byte
-                     from {FROM_MEMORIES} join chunks c on c.memory_id = m.id
-                     where c.id = any($1) and m.namespace_id = any($2) and m.forgotten_at is null"
-                ),
-                vec![chunks.to_vec().into(), namespaces.into()],
-            )
-            .await?;
-        transaction.commit().await?;
-        rows.iter()
-            .map(|row| {
-                Ok(Passage {
-                    chunk: get(row, "chunk")?,
-                    memory: memory(row)?,
-                    text: get(row, "text")?,
-                    offset: unsigned(get::<i32>(row, "start_byte")?)?,
-                })
-            })
-            .collect()
+        let pending = if place.scope == 0 { 0 } else { transaction.pending_in(&place).await? };
+        let exact_up_to = self.options.exact_up_to;
+        Ok(Box::new(PgRecall { transaction, search, place, pending, terms: Terms::default(), exact_up_to }))
     }
 
     pub(crate) async fn nearest_to(
@@ -282,83 +146,185 @@ impl PgStore {
     }
 }
 
-impl Transaction {
-    /// The weights of the terms, and the terms that there are.
-    async fn terms(&self, place: &Place, terms: &[String]) -> Result<(Vec<f32>, Terms)> {
+#[async_trait]
+impl RecallSteps for PgRecall {
+    async fn candidates(&mut self) -> Result<Candidates> {
+        if self.place.scope == 0 {
+            return Ok(Candidates { weights: vec![0.0; self.search.terms.len()], ..Candidates::default() });
+        }
+        let (weights, terms) = self.transaction.terms(&self.place, &self.search).await?;
+        self.terms = terms;
+        let rows =
+            if self.search.exact || self.is_small().await? { self.scan().await? } else { self.look_up().await? };
+        Ok(Candidates {
+            passages: rows.iter().map(|row| self.candidate(row)).collect::<Result<_>>()?,
+            weights,
+            scope: self.place.scope,
+            pending: self.pending,
+        })
+    }
+
+    async fn neighbourhood(&mut self, memories: &[MemoryId]) -> Result<Neighbourhood> {
+        if memories.is_empty() {
+            return Ok(Neighbourhood::default());
+        }
+        let anchors: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
+        let mut values: Vec<Value> = vec![self.place.namespaces.clone().into(), anchors.into()];
+        let conditions = conditions(&self.search.filter, false, &mut values);
+        // Both directions walk the index on (namespace, time, id) from the anchor. What does not match the filter is left
+        // out afterwards: walking on until something matches could lead through the whole store.
+        let side = |comparison: &str, order: &str, sign: &str| {
+            format!(
+                "select m.id, {sign}row_number() over (order by m.occurred_at {order}, m.id {order}) as place, m.occurred_at from (
+                     select m.* from memories m
+                     where m.namespace_id = a.namespace_id and m.forgotten_at is null
+                       and (m.occurred_at, m.id) {comparison} (a.occurred_at, a.id)
+                     order by m.occurred_at {order}, m.id {order} limit 2
+                 ) m where m.client is not distinct from a.client{conditions}"
+            )
+        };
         let rows = self
+            .transaction
             .all(
-                "select t.id, t.document_count, (s.place - 1)::smallint as place
-                 from unnest($2::text[]) with ordinality s (term, place)
-                 join terms t on t.term = s.term and t.namespace_id = any($1)
-                 where t.document_count > 0",
-                vec![place.namespaces.clone().into(), terms.to_vec().into()],
+                &format!(
+                    "select a.id as anchor, near.id, near.place, near.occurred_at
+                     from memories a cross join lateral (
+                         {} union all {} union all select a.id, 0, a.occurred_at
+                     ) near
+                     where a.id = any($2) and a.namespace_id = any($1)
+                     order by a.id, near.place",
+                    side("<", "desc", "-"),
+                    side(">", "asc", ""),
+                ),
+                values,
             )
             .await?;
-        let mut found = Vec::with_capacity(rows.len());
-        let mut documents: HashMap<i16, u64> = HashMap::new();
-        for row in &rows {
-            let (term, count): (i16, u64) = (get(row, "place")?, unsigned(get::<i32>(row, "document_count")?)?);
-            *documents.entry(term).or_default() += count;
-            found.push((get::<i64>(row, "id")?, term, count));
-        }
-        let weights: Vec<f32> = (0..)
-            .take(terms.len())
-            .map(|term: i16| rank::term_weight(place.scope, documents.get(&term).copied().unwrap_or_default()))
-            .collect();
+        let rows = rows_of_neighbours(&rows)?;
 
-        // The rarest terms first: they say the most and cost the least.
-        found.sort_by_key(|&(id, _, count)| (count, id));
-        let mut left = WHOLE_POSTINGS;
-        let mut known = Terms { ids: Vec::new(), places: Vec::new(), weights: Vec::new(), most: Vec::new() };
-        for (id, term, count) in found {
-            let most = count.min(left.max(BEST_POSTINGS));
-            left = left.saturating_sub(most);
-            known.ids.push(id);
-            known.places.push(term);
-            known.most.push(i64::try_from(most).unwrap_or(i64::MAX));
+        let mut ids: Vec<Uuid> = rows.iter().flatten().map(|memory| memory.0).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let sql = format!(
+            "with found as materialized (
+                 select c.id, c.memory_id, c.length from chunks c
+                 where c.memory_id = any($4) and c.ordinal = 0 and c.namespace_id = any($1)
+             )
+             {}",
+            self.scored(3, "")
+        );
+        let values: Vec<Value> = vec![
+            self.place.namespaces.clone().into(),
+            Vector::from(self.search.vector.clone()).into(),
+            self.terms.ids.clone().into(),
+            ids.into(),
+        ];
+        let passages = self.transaction.all(&sql, values).await?;
+        Ok(Neighbourhood { rows, passages: passages.iter().map(|row| self.candidate(row)).collect::<Result<_>>()? })
+    }
+
+    async fn passages(&mut self, chunks: &[i64]) -> Result<Vec<Passage>> {
+        if chunks.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok((weights.clone(), known.with_weights(&weights)))
+        let rows = self
+            .transaction
+            .all(
+                &format!(
+                    "select {MEMORY_COLUMNS}, c.id as chunk, c.text, c.start_byte
+                     from {FROM_MEMORIES} join chunks c on c.memory_id = m.id
+                     where c.id = any($1) and m.namespace_id = any($2) and m.forgotten_at is null"
+                ),
+                vec![chunks.to_vec().into(), self.place.namespaces.clone().into()],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                Ok(Passage {
+                    chunk: get(row, "chunk")?,
+                    memory: memory(row)?,
+                    text: get(row, "text")?,
+                    offset: unsigned(get::<i32>(row, "start_byte")?)?,
+                })
+            })
+            .collect()
+    }
+
+    async fn finish(self: Box<Self>) -> Result<()> {
+        self.transaction.commit().await
+    }
+}
+
+impl PgRecall {
+    /// Whether so few memories match that looking at each is quick.
+    async fn is_small(&self) -> Result<bool> {
+        let most = u64::from(self.exact_up_to);
+        if self.place.scope <= most {
+            return Ok(true);
+        }
+        if !self.search.filter.is_narrow() {
+            return Ok(false);
+        }
+        let mut values: Vec<Value> = vec![self.place.namespaces.clone().into(), i64::from(self.exact_up_to).into()];
+        let conditions = conditions(&self.search.filter, false, &mut values);
+        let row = self
+            .transaction
+            .one(
+                &format!(
+                    "select count(*) from (
+                         select from memories m
+                         where m.namespace_id = any($1) and m.forgotten_at is null{conditions} limit $2 + 1
+                     ) some_of_them"
+                ),
+                values,
+            )
+            .await?;
+        let count: i64 = row.map_or(Ok(0), |row| get(&row, "count"))?;
+        Ok(unsigned::<i64, u64>(count)? <= most)
     }
 
     /// Candidates from every passage in scope.
-    async fn scan(&self, place: &Place, search: &Search, terms: &Terms) -> Result<Vec<QueryResult>> {
-        let mut values = search_values(place, search, terms);
-        let conditions = conditions(&search.filter, &mut values);
+    async fn scan(&self) -> Result<Vec<QueryResult>> {
+        let mut values = self.values();
+        let conditions = conditions(&self.search.filter, false, &mut values);
         let sql = format!(
             "with scope as materialized (
                  select c.id, c.memory_id, c.length from chunks c join memories m on m.id = c.memory_id
                  where c.namespace_id = any($1) and m.forgotten_at is null{conditions}
              ),
              close as materialized (
-                 select s.id, {distance} as distance from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
+                 select s.id, {distance} as distance
+                 from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
              ),
              keyword as materialized (
-                 select p.chunk_id as id, sum(t.weight * p.impact) as score
-                 from {TERMS} join postings p on p.term_id = t.id join scope s on s.id = p.chunk_id
-                 group by p.chunk_id
+                 select s.id, sum(t.weight * p.impact) as score
+                 from scope s cross join lateral (
+                     -- `offset 0`: passage by passage, never through all postings of a common word.
+                     select p.term_id, p.impact from postings p
+                     where p.chunk_id = s.id and p.term_id = any($3) offset 0
+                 ) p join {TERMS} on t.id = p.term_id
+                 group by s.id
              ),
              found as materialized (
                  select s.* from scope s where s.id in (
-                     (select id from close order by distance, id limit $3)
-                     union (select id from keyword order by score desc, id limit $3)
+                     (select id from close order by distance, id limit $6)
+                     union (select id from keyword order by score desc, id limit $6)
                  )
              )
              {scored}",
-            distance = place.distance(2),
-            model = place.model,
-            scored = scored(place, 2, 4, ""),
+            distance = self.place.distance(2),
+            model = self.place.model,
+            scored = self.scored(3, ""),
         );
-        self.all(&sql, values).await
+        self.transaction.all(&sql, values).await
     }
 
     /// Candidates from the indexes.
-    async fn look_up(&self, place: &Place, search: &Search, terms: &Terms) -> Result<Vec<QueryResult>> {
-        self.use_index(search.depth).await?;
-        let mut values = search_values(place, search, terms);
-        let conditions = conditions(&search.filter, &mut values);
+    async fn look_up(&self) -> Result<Vec<QueryResult>> {
+        let mut values = self.values();
+        let conditions = conditions(&self.search.filter, false, &mut values);
         // Without a narrow filter only superseded memories are to be left out: so few that they are dropped in the end
         // rather than looked up for each posting.
-        let filtered = if search.filter.is_narrow() {
+        let filtered = if self.search.filter.is_narrow() {
             format!(
                 " join chunks c on c.id = p.chunk_id
                  join memories m on m.id = c.memory_id and m.forgotten_at is null{conditions}"
@@ -370,7 +336,7 @@ impl Transaction {
             "with close as materialized (
                  select v.chunk_id as id from vectors v join memories m on m.id = v.memory_id
                  where v.model_id = {model} and v.namespace_id = any($1) and m.forgotten_at is null{conditions}
-                 order by {distance} limit $3
+                 order by {distance} limit $6
              ),
              keyword as materialized (
                  select p.chunk_id as id, sum(t.weight * p.impact) as score
@@ -378,18 +344,121 @@ impl Transaction {
                      select p.chunk_id, p.impact from postings p{filtered}
                      where p.term_id = t.id order by p.impact desc limit t.most
                  ) p
-                 group by p.chunk_id order by score desc, p.chunk_id limit $3
+                 group by p.chunk_id order by score desc, p.chunk_id limit $6
              ),
              found as materialized (
                  select c.id, c.memory_id, c.length from chunks c
                  where c.id in (select id from close union select id from keyword) and c.namespace_id = any($1)
              )
              {scored}",
-            model = place.model,
-            distance = place.distance(2),
-            scored = scored(place, 2, 4, &conditions),
+            model = self.place.model,
+            distance = self.place.distance(2),
+            scored = self.scored(3, &conditions),
         );
-        self.all(&sql, values).await
+        self.transaction.all(&sql, values).await
+    }
+
+    /// The values that the candidates are found by: namespaces, vector, the terms' numbers, weights and numbers of
+    /// postings to read, depth.
+    fn values(&self) -> Vec<Value> {
+        vec![
+            self.place.namespaces.clone().into(),
+            Vector::from(self.search.vector.clone()).into(),
+            self.terms.ids.clone().into(),
+            self.terms.weights.clone().into(),
+            self.terms.most.clone().into(),
+            i64::from(self.search.depth).into(),
+        ]
+    }
+
+    /// Scores the passages of the table `found` on both sides: the columns that [`Self::candidate`] reads. The second value is
+    /// the query's vector, the value of the number `terms` the terms' numbers.
+    fn scored(&self, terms: usize, conditions: &str) -> String {
+        format!(
+            "select f.id, f.memory_id, f.length, m.source, (1 - ({distance}))::real as cosine, k.terms, k.impacts
+             from found f
+             join memories m on m.id = f.memory_id
+             left join vectors v on v.model_id = {model} and v.chunk_id = f.id
+             left join lateral (
+                 select array_agg(p.term_id) as terms, array_agg(p.impact) as impacts from postings p
+                 where p.chunk_id = f.id and p.term_id = any(${terms}::bigint[])
+             ) k on true
+             where m.forgotten_at is null{conditions}",
+            distance = self.place.distance(2),
+            model = self.place.model,
+        )
+    }
+
+    fn candidate(&self, row: &QueryResult) -> Result<Candidate> {
+        let terms: Vec<i64> = get::<Option<Vec<i64>>>(row, "terms")?.unwrap_or_default();
+        let impacts: Vec<f32> = get::<Option<Vec<f32>>>(row, "impacts")?.unwrap_or_default();
+        let mut matched: Vec<(u16, f32)> = terms
+            .iter()
+            .zip(impacts)
+            .filter_map(|(term, impact)| self.terms.known.get(term).map(|&(place, weight)| (place, weight * impact)))
+            .collect();
+        matched.sort_unstable_by_key(|&(place, _)| place);
+        Ok(Candidate {
+            chunk: get(row, "id")?,
+            memory: MemoryId(get(row, "memory_id")?),
+            source: get(row, "source")?,
+            length: unsigned(get::<i32>(row, "length")?)?,
+            cosine: get(row, "cosine")?,
+            matched,
+        })
+    }
+}
+
+impl Transaction {
+    /// The passages in scope that have no vector yet.
+    async fn pending_in(&self, place: &Place) -> Result<u32> {
+        let row = self
+            .one(
+                "select count(*) from embedding_queue where model_id = $1 and namespace_id = any($2)",
+                vec![place.model.into(), place.namespaces.clone().into()],
+            )
+            .await?;
+        unsigned(row.map_or(Ok(0), |row| get::<i64>(&row, "count"))?)
+    }
+
+    /// The weights of the terms, and the terms that there are.
+    async fn terms(&self, place: &Place, search: &Search) -> Result<(Vec<f32>, Terms)> {
+        let terms = &search.terms;
+        let rows = self
+            .all(
+                "select t.id, t.document_count, (s.place - 1)::smallint as place
+                 from unnest($2::text[]) with ordinality s (term, place)
+                 join terms t on t.term = s.term and t.namespace_id = any($1)
+                 where t.document_count > 0",
+                vec![place.namespaces.clone().into(), terms.to_vec().into()],
+            )
+            .await?;
+        let mut found = Vec::with_capacity(rows.len());
+        let mut documents = vec![0_u64; terms.len()];
+        for row in &rows {
+            let term: u16 = unsigned(get::<i16>(row, "place")?)?;
+            let count: u64 = unsigned(get::<i32>(row, "document_count")?)?;
+            if let Some(documents) = documents.get_mut(usize::from(term)) {
+                *documents += count;
+            }
+            found.push((get::<i64>(row, "id")?, term, count));
+        }
+        let weights: Vec<f32> = documents.iter().map(|&count| rank::term_weight(place.scope, count)).collect();
+
+        // The rarest terms first: they say the most and cost the least.
+        found.sort_by_key(|&(id, _, count)| (count, id));
+        let (mut left, best) = if search.filter.is_narrow() { FILTERED_POSTINGS } else { POSTINGS };
+        let mut known = Terms::default();
+        for (id, term, count) in found {
+            let most = count.min(left.max(best));
+            left = left.saturating_sub(most);
+            let weight = weights.get(usize::from(term)).copied().unwrap_or_default();
+            known.ids.push(id);
+            known.weights.push(weight);
+            known.most.push(i64::try_from(most).unwrap_or(i64::MAX));
+            known.known.insert(id, (term, weight));
+        }
+        Ok((weights, known))
     }
 
     /// Makes the planner take the HNSW index, and the index go on until enough rows match.
@@ -403,81 +472,8 @@ impl Transaction {
     }
 }
 
-/// The values that [`Transaction::scan`] and [`Transaction::look_up`] begin with.
-fn search_values(place: &Place, search: &Search, terms: &Terms) -> Vec<Value> {
-    let mut values: Vec<Value> = vec![
-        place.namespaces.clone().into(),
-        Vector::from(search.vector.clone()).into(),
-        i64::from(search.depth).into(),
-    ];
-    terms.push(&mut values);
-    values
-}
-
-/// The terms as a table `t`; their values are the fourth to seventh.
-const TERMS: &str = "unnest($4::bigint[], $5::smallint[], $6::real[], $7::bigint[]) as t (id, place, weight, most)";
-
-/// Scores the passages of the table `found` on both sides: the columns that [`candidate`] reads. `vector` is the number of the value that
-/// holds the query's vector, `terms` that of the first of the terms' values.
-fn scored(place: &Place, vector: usize, terms: usize, conditions: &str) -> String {
-    let table = TERMS
-        .replace("$7", &format!("${}", terms + 3))
-        .replace("$6", &format!("${}", terms + 2))
-        .replace("$5", &format!("${}", terms + 1))
-        .replace("$4", &format!("${terms}"));
-    format!(
-        "select f.id, f.memory_id, f.length, m.source, (1 - ({distance}))::real as cosine, k.places, k.scores
-         from found f
-         join memories m on m.id = f.memory_id
-         left join vectors v on v.model_id = {model} and v.chunk_id = f.id
-         left join lateral (
-             select array_agg(t.place order by t.place) as places,
-                 array_agg((t.weight * p.impact)::real order by t.place) as scores
-             from postings p join {table} on t.id = p.term_id
-             where p.chunk_id = f.id and p.term_id = any(${terms}::bigint[])
-         ) k on true
-         where m.forgotten_at is null{conditions}",
-        distance = place.distance(vector),
-        model = place.model,
-    )
-}
-
-impl Terms {
-    fn with_weights(mut self, weights: &[f32]) -> Self {
-        self.weights = self
-            .places
-            .iter()
-            .map(|&place| usize::try_from(place).ok().and_then(|place| weights.get(place)).copied().unwrap_or_default())
-            .collect();
-        self
-    }
-
-    fn push(&self, values: &mut Vec<Value>) {
-        values.extend([
-            self.ids.clone().into(),
-            self.places.clone().into(),
-            self.weights.clone().into(),
-            self.most.clone().into(),
-        ]);
-    }
-}
-
-fn candidate(row: &QueryResult) -> Result<Candidate> {
-    let places: Vec<i16> = get::<Option<Vec<i16>>>(row, "places")?.unwrap_or_default();
-    let scores: Vec<f32> = get::<Option<Vec<f32>>>(row, "scores")?.unwrap_or_default();
-    Ok(Candidate {
-        chunk: get(row, "id")?,
-        memory: MemoryId(get(row, "memory_id")?),
-        source: get(row, "source")?,
-        length: unsigned(get::<i32>(row, "length")?)?,
-        cosine: get(row, "cosine")?,
-        matched: places
-            .into_iter()
-            .zip(scores)
-            .map(|(place, score)| Ok((unsigned(place)?, score)))
-            .collect::<Result<_>>()?,
-    })
-}
+/// The terms as a table `t`; their values are the third to fifth.
+const TERMS: &str = "unnest($3::bigint[], $4::real[], $5::bigint[]) as t (id, weight, most)";
 
 /// Cuts the rows of neighbours where more than an hour lies between two of them.
 fn rows_of_neighbours(rows: &[QueryResult]) -> Result<Vec<Vec<MemoryId>>> {

@@ -3,9 +3,9 @@ use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc};
 use polymnemo_app::Site;
 use polymnemo_memory::{Ctx, Door, Grants, Identity, MemoryService, ports::Embedder, testing::FakeEmbedder};
 use polymnemo_server::{
-    Parts, Server,
+    Error, Parts, Server, SignInLinks,
     auth::StaticKeys,
-    config::{Config, NetworkConfig, Settings},
+    config::{Config, Settings},
 };
 use reqwest::{Method, RequestBuilder};
 use rmcp::ServerHandler;
@@ -13,7 +13,7 @@ use sea_orm::DatabaseConnection;
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::{McpClient, TestDatabase, runtime_dir};
+use super::{CLIENT_ID, CLIENT_SECRET, GitHub, McpClient, TestDatabase, runtime_dir};
 
 /// Who has a key.
 const USERS: [&str; 3] = ["alice", "bob", "carol"];
@@ -26,6 +26,7 @@ pub fn key_of(user: &str) -> String {
 /// A running server with a database of its own.
 pub struct TestApp {
     service: MemoryService,
+    sign_in_links: SignInLinks,
     base: String,
     mcp_path: String,
     client: reqwest::Client,
@@ -48,7 +49,7 @@ pub struct Builder {
 }
 
 /// Makes the server of its parts; there is one kind for each MCP handler.
-type MakeServer = Box<dyn FnOnce(MemoryService, StaticKeys, NetworkConfig, u16, Site) -> Server + Send>;
+type MakeServer = Box<dyn FnOnce(&Parts, StaticKeys, &Config, u16, Site) -> Result<Server, Error> + Send>;
 
 impl Builder {
     /// With this setting. The users' keys, the database and the port are the harness's.
@@ -71,10 +72,17 @@ impl Builder {
 
     /// With another MCP handler behind the router.
     pub fn handler(mut self, handler: impl ServerHandler + Clone) -> Self {
-        self.make_server = Some(Box::new(|service, keys, network, port, site| {
-            Server::with_handler(service, keys, network, port, site, handler)
+        self.make_server = Some(Box::new(|parts, keys, config, port, site| {
+            Server::with_handler(parts, keys, config, port, site, handler)
         }));
         self
+    }
+
+    /// With sign-in at this GitHub.
+    pub fn github(self, github: &GitHub) -> Self {
+        self.setting("POLYMNEMO_GITHUB_CLIENT_ID", CLIENT_ID)
+            .setting("POLYMNEMO_GITHUB_CLIENT_SECRET", CLIENT_SECRET)
+            .setting("POLYMNEMO_GITHUB_URL", github.url())
     }
 
     /// Starts the server.
@@ -104,20 +112,21 @@ impl Builder {
                 let embedder = self.embedder.unwrap_or_else(|| Arc::new(FakeEmbedder::default()));
                 Parts::start_with(&config, embedder).await
             };
-            let service = parts.expect("the parts of the test server").service;
-            (service, TcpListener::bind(config.network.address()).await.unwrap(), config)
+            let parts = parts.expect("the parts of the test server");
+            (parts, TcpListener::bind(config.network.address()).await.unwrap(), config)
         });
-        let (service, listener, config) = starting.await.unwrap();
+        let (parts, listener, config) = starting.await.unwrap();
         let address = listener.local_addr().unwrap();
         let site = Site::load(Path::new("/nonexistent")).unwrap();
         let mcp_path = config.network.mcp_path.clone();
         let keys = StaticKeys::new(&config.access.api_keys);
         let make_server = self.make_server.unwrap_or_else(|| Box::new(Server::new));
-        let server = make_server(service.clone(), keys, config.network, address.port(), site);
+        let server = make_server(&parts, keys, &config, address.port(), site).unwrap();
         let halt = CancellationToken::new();
         let running = runtime.spawn(server.run(listener, halt.clone(), CancellationToken::new()));
         TestApp {
-            service,
+            service: parts.service.clone(),
+            sign_in_links: parts.sign_in_links(),
             base: format!("http://{address}"),
             mcp_path,
             client: reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap(),
@@ -155,9 +164,24 @@ impl TestApp {
         McpClient::new(self.client.clone(), self.mcp_url(), key_of(user))
     }
 
+    /// An MCP client with this credential.
+    pub fn mcp_with(&self, credential: &str) -> McpClient {
+        McpClient::new(self.client.clone(), self.mcp_url(), credential.to_owned())
+    }
+
+    /// The HTTP client of the tests, which follows no redirect.
+    pub fn client(&self) -> &reqwest::Client {
+        &self.client
+    }
+
     /// A bare HTTP request to this path.
     pub fn http(&self, method: Method, path: &str) -> RequestBuilder {
         self.client.request(method, format!("{}{path}", self.base))
+    }
+
+    /// A new link that signs in, as `polymnemo sign-in-link` prints it.
+    pub async fn sign_in_link(&self) -> String {
+        self.sign_in_links.make(&self.base).await.unwrap().expose().to_owned()
     }
 
     /// The service behind the doors.

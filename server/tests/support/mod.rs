@@ -27,13 +27,17 @@
 )]
 
 mod app;
+mod browser;
 mod database;
 mod filling;
+mod github;
 mod mcp;
 mod process;
 
 pub use app::{Builder, TestApp, key_of};
+pub use browser::{Browser, location, parameter, set_cookies};
 pub use database::{TestDatabase, runtime_dir};
 pub use filling::fill_with_copies;
+pub use github::{CLIENT_ID, CLIENT_SECRET, GitHub};
 pub use mcp::{McpClient, REVISIONS, ToolResult};
 pub use process::{ServerProcess, data_folder};

@@ -60,3 +60,8 @@ id! {
     /// A user's id. It never comes from a client: it is the outcome of authentication.
     UserId
 }
+
+id! {
+    /// An API token's id. It is not the token's secret and lets nobody in.
+    TokenId
+}

@@ -4,19 +4,33 @@
 //! types, and so does the browser, so this crate does no I/O and builds for wasm. Sizes on the
 //! wire are fixed (`u32`, `u64`), never `usize`, because the browser counts in 32 bits.
 
+mod account;
+mod bulk;
+mod client;
 mod error;
+mod facets;
+mod history;
 mod ids;
 mod memory;
+mod namespace;
 mod page;
 mod recall;
 mod status;
+mod token;
 
+pub use account::{LanguageSetting, SettingsChange, Theme, UserSettings};
+pub use bulk::{BulkChange, BulkReport, BulkUndo, RevertChange, Skipped};
+pub use client::{ClientSighting, Door};
 pub use error::{ApiError, ErrorCode};
-pub use ids::{InvalidId, MemoryId, UserId};
+pub use facets::{Facets, ValueCount};
+pub use history::{DiffPart, Difference, RevisionChanges, RevisionView};
+pub use ids::{InvalidId, MemoryId, TokenId, UserId};
 pub use memory::{
-    Forgotten, GetRequest, IndexState, Kind, ListRequest, Memory, MemoryText, RememberRequest, RememberStatus,
+    Erased, Forgotten, GetRequest, IndexState, Kind, ListRequest, Memory, MemoryText, RememberRequest, RememberStatus,
     Remembered, Revision, SimilarMemory, UpdateRequest, Updated,
 };
+pub use namespace::NamespaceDetails;
 pub use page::{Page, limits};
 pub use recall::{Hit, Recall, RecallRequest, Why};
 pub use status::{EmbedderStatus, NamespaceSummary, Ping};
+pub use token::{ApiToken, CreatedApiToken, NewApiToken};

@@ -112,7 +112,7 @@ pub struct Memory {
     pub tags: Vec<String>,
     /// Where it comes from.
     pub source: Option<String>,
-    /// The client that stored it, as far as known.
+    /// The client that stored it, as far as known, whoever changed it later.
     pub client: Option<String>,
     /// The time it speaks of.
     pub occurred_at: Timestamp,
@@ -172,6 +172,8 @@ pub struct ListRequest {
     pub kind: Option<Kind>,
     /// Only this source.
     pub source: Option<String>,
+    /// Only what this client stored.
+    pub client: Option<String>,
     /// Only what occurred at this time or later: RFC 3339, or a date in the user's time zone.
     pub after: Option<String>,
     /// Only what occurred before this time: RFC 3339, or a date in the user's time zone, whose whole day is then left out.
@@ -211,6 +213,22 @@ pub struct UpdateRequest {
     pub expected_revision: Option<u32>,
 }
 
+impl UpdateRequest {
+    /// A change of nothing yet.
+    #[must_use]
+    pub fn new(id: MemoryId) -> Self {
+        Self {
+            id,
+            content: None,
+            tags: None,
+            source: None,
+            namespace: None,
+            occurred_at: None,
+            expected_revision: None,
+        }
+    }
+}
+
 /// The outcome of `update`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Updated {
@@ -233,6 +251,15 @@ pub struct Forgotten {
     pub ids: Vec<MemoryId>,
     /// When the trash empties itself of them.
     pub trash_until: Timestamp,
+}
+
+/// The outcome of `erase`: what is nowhere any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Erased {
+    /// The memories.
+    pub ids: Vec<MemoryId>,
+    /// How many earlier states of them went with them.
+    pub revisions: u64,
 }
 
 /// An earlier state of a memory.

@@ -45,4 +45,14 @@ pub mod limits {
     pub const TEXT_BYTES: usize = 32_000;
     /// The number of days that a forgotten memory stays in the trash.
     pub const TRASH_DAYS: u32 = 30;
+    /// The greatest number of values that are counted of each property of a list.
+    pub const FACET_VALUES: u32 = 50;
+    /// The greatest length of what a difference between two texts shows, in bytes of UTF-8.
+    pub const DIFFERENCE_BYTES: usize = 32_000;
+    /// The greatest number of tokens that a user has in use at once.
+    pub const TOKENS: u32 = 100;
+    /// The greatest length of a token's name, in characters.
+    pub const TOKEN_NAME_CHARS: usize = 100;
+    /// The greatest number of clients that are kept in mind for a user, the last seen ones.
+    pub const CLIENTS: u32 = 100;
 }

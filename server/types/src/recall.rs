@@ -16,6 +16,8 @@ pub struct RecallRequest {
     pub kind: Option<Kind>,
     /// Only this source.
     pub source: Option<String>,
+    /// Only what this client stored.
+    pub client: Option<String>,
     /// Only what occurred at this time or later: RFC 3339, or a date in the user's time zone.
     pub after: Option<String>,
     /// Only what occurred before this time: RFC 3339, or a date in the user's time zone, whose whole day is then left out.

@@ -103,6 +103,7 @@ impl Tool for ListMemories {
             tags: arguments.tags,
             kind: arguments.kind,
             source: arguments.source,
+            client: None,
             after: arguments.after,
             before: arguments.before,
             include_superseded: arguments.include_superseded,

@@ -126,6 +126,7 @@ impl Tool for Recall {
             tags: arguments.tags,
             kind: arguments.kind,
             source: arguments.source,
+            client: None,
             after: arguments.after,
             before: arguments.before,
             include_superseded: arguments.include_superseded,

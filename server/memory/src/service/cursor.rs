@@ -37,6 +37,29 @@ pub(super) fn to_offset(cursor: &str, query: &str) -> Result<usize> {
     read().ok_or_else(invalid)
 }
 
+/// The cursor behind a key of a list that is sorted by it; `list` says which one.
+fn from_key(list: char, key: impl std::fmt::Display) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{list}1:{key}"))
+}
+
+/// The key behind a cursor, which must be one of the same list.
+pub(super) fn to_key<K: std::str::FromStr>(list: char, cursor: &str) -> Result<K> {
+    let read = || decode(cursor)?.strip_prefix(&format!("{list}1:"))?.parse().ok();
+    read().ok_or_else(invalid)
+}
+
+/// Cuts a list, read one further than the page is long, to the page; gives the cursor of the next one if there is one.
+pub(super) fn next<T, K: std::fmt::Display>(
+    list: char,
+    items: &mut Vec<T>,
+    limit: u32,
+    key: impl Fn(&T) -> K,
+) -> Option<String> {
+    let more = items.len() > limit as usize;
+    items.truncate(limit as usize);
+    items.last().filter(|_| more).map(|last| from_key(list, key(last)))
+}
+
 fn decode(cursor: &str) -> Option<String> {
     String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()
 }
@@ -75,10 +98,19 @@ mod tests {
     }
 
     #[test]
+    fn a_key_comes_back_from_a_cursor_of_the_same_list() {
+        let cursor = from_key('n', "work: 工作");
+        assert_eq!(to_key::<String>('n', &cursor).expect("its own cursor"), "work: 工作");
+        to_key::<String>('t', &cursor).expect_err("another list");
+        to_key::<u32>('n', &cursor).expect_err("no number");
+    }
+
+    #[test]
     fn anything_else_is_refused() {
         for cursor in ["", "x", "bDE6MTpub3BlCg", &"A".repeat(10_000), "é"] {
             to_place(cursor).expect_err(cursor);
             to_offset(cursor, "tea").expect_err(cursor);
+            to_key::<String>('n', cursor).expect_err(cursor);
         }
     }
 }

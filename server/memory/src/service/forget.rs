@@ -1,10 +1,18 @@
-use jiff::SignedDuration;
-use polymnemo_types::{Forgotten, MemoryId, Updated, limits};
+use std::collections::HashMap;
 
-use super::{MemoryService, remember::index_state, update::same_as};
+use jiff::SignedDuration;
+use polymnemo_types::{Erased, Forgotten, MemoryId, Updated, limits};
+
+use super::{
+    MemoryService,
+    index::{EMBEDDED_AT_ONCE, state_of},
+    remember::index_state,
+    update::same_as,
+    validate,
+};
 use crate::{
     Ctx, Error, Result,
-    ports::{Changed, MemoryState, StoredMemory},
+    ports::{Changed, StoredMemory},
 };
 
 impl MemoryService {
@@ -17,24 +25,13 @@ impl MemoryService {
     /// [`Error::NotFound`] with the first id that is not the caller's; [`Error::Invalid`] for no or too many ids;
     /// [`Error::Forbidden`], [`Error::Unavailable`].
     pub async fn forget(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Forgotten> {
-        if ids.is_empty() || ids.len() > limits::IDS {
-            return Err(Error::Invalid(format!(
-                "Give the id of the memory to forget, or 1 to {} ids. Take them from recall or list_memories.",
-                limits::IDS
-            )));
-        }
+        let unique = validate::ids(ids)?;
         if !ctx.grants.write {
             ctx.check_write("")?;
         }
-        let mut unique: Vec<MemoryId> = Vec::with_capacity(ids.len());
-        for &id in ids {
-            if !unique.contains(&id) {
-                unique.push(id);
-            }
-        }
         let now = self.now();
         match self.store.forget(ctx, &unique, now).await? {
-            Ok(()) => Ok(Forgotten { ids: unique, trash_until: now + trash_time() }),
+            Ok(_) => Ok(Forgotten { ids: unique, trash_until: now + trash_time() }),
             Err(id) => Err(Error::NotFound(id)),
         }
     }
@@ -46,31 +43,69 @@ impl MemoryService {
     /// [`Error::NotFound`] where it is not in the trash (any more); [`Error::Invalid`] where another memory has
     /// the same text by now; [`Error::Forbidden`], [`Error::Model`], [`Error::Unavailable`].
     pub async fn restore(&self, ctx: &Ctx, id: MemoryId) -> Result<Updated> {
-        let stored = self.store.memory(ctx, id, true).await?;
-        let Some(StoredMemory { memory, content }) =
-            stored.filter(|stored| stored.memory.own && stored.memory.forgotten_at.is_some())
-        else {
-            return Err(Error::NotFound(id));
-        };
-        ctx.check_write(&memory.namespace)?;
-        let state = MemoryState {
-            namespace: memory.namespace,
-            hash: super::validate::hash(&content),
-            content,
-            tags: memory.tags,
-            source: memory.source,
-            occurred_at: memory.occurred_at,
-        };
-        let chunks = self.passages(ctx, &state).await?;
-        let index = index_state(&chunks);
-        match self.store.restore(ctx, id, self.embedder.model(), chunks).await? {
-            Changed::Done(revision) => {
-                self.pending.notify_one();
-                Ok(Updated { id, namespace: state.namespace, revision, changed: true, index })
+        let mut at_once = EMBEDDED_AT_ONCE;
+        let restored = self.restore_many(ctx, &[id], &mut at_once).await?;
+        restored.into_iter().next().map_or(Err(Error::NotFound(id)), |(_, outcome)| outcome)
+    }
+
+    /// Takes memories out of the trash, each for itself; tells what became of each. Their first passages are embedded at
+    /// once, as many as `at_once` says; it then says how many are left.
+    pub(super) async fn restore_many(
+        &self,
+        ctx: &Ctx,
+        ids: &[MemoryId],
+        at_once: &mut usize,
+    ) -> Result<Vec<(MemoryId, Result<Updated>)>> {
+        let stored = self.store.own_memories(ctx, ids, true).await?;
+        let mut stored: HashMap<MemoryId, StoredMemory> =
+            stored.into_iter().map(|stored| (stored.memory.id, stored)).collect();
+        let mut outcomes = Vec::with_capacity(ids.len());
+        let (mut restoring, mut memories) = (Vec::new(), Vec::new());
+        for &id in ids {
+            let Some(StoredMemory { memory, content, .. }) = stored.remove(&id) else {
+                outcomes.push((id, Err(Error::NotFound(id))));
+                continue;
+            };
+            if let Err(error) = ctx.check_write(&memory.namespace) {
+                outcomes.push((id, Err(error)));
+                continue;
             }
-            Changed::SameAs(other) => Err(same_as(other)),
-            Changed::NotFound | Changed::Conflict(_) => Err(Error::NotFound(id)),
+            let (namespace, revision) = (memory.namespace.clone(), memory.revision);
+            let chunks = self.passages(ctx, &state_of(memory, content), *at_once).await?;
+            *at_once -= chunks.len().min(*at_once);
+            restoring.push(Updated { id, namespace, revision, changed: true, index: index_state(&chunks) });
+            memories.push((id, chunks));
         }
+        if memories.is_empty() {
+            return Ok(outcomes);
+        }
+        let changed = self.store.restore(ctx, self.embedder.model(), memories).await?;
+        self.pending.notify_one();
+        outcomes.extend(restoring.into_iter().zip(changed).map(|(updated, changed)| {
+            let id = updated.id;
+            let outcome = match changed {
+                Changed::Done(_) => Ok(updated),
+                Changed::SameAs(other) => Err(same_as(other)),
+                Changed::NotFound | Changed::Conflict(_) => Err(Error::NotFound(id)),
+            };
+            (id, outcome)
+        }));
+        outcomes.sort_by_key(|(id, _)| ids.iter().position(|other| other == id));
+        Ok(outcomes)
+    }
+
+    /// Deletes memories from the trash now: their text, their history, and every word of theirs in the index that no
+    /// other memory has. All of these, or none where one is not in the caller's trash. Nobody can bring them back,
+    /// so only the person themselves may ask for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] with the first id that is not in the caller's trash; [`Error::Invalid`] for no or too many
+    /// ids; [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn erase(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Erased> {
+        ctx.check_person()?;
+        let unique = validate::ids(ids)?;
+        self.store.erase(ctx, &unique).await?.map_err(Error::NotFound)
     }
 
     /// Deletes what has been in the trash of any user for longer than [`limits::TRASH_DAYS`] days. For the

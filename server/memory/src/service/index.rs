@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
+use polymnemo_types::Memory;
 
-use super::MemoryService;
+use super::{MemoryService, validate};
 use crate::{
     Ctx, Result, analyze, chunk,
-    ports::{MemoryState, NewChunk},
+    ports::{ChunkTerms, MemoryState, NewChunk, StoredChunk},
 };
 
 /// The most tokens of a passage. Models read more, but a short passage says one thing, which its vector then means.
@@ -18,35 +19,31 @@ const RESERVED_TOKENS: usize = 16;
 
 /// How many passages are embedded before the caller is answered. A longer memory is found by keyword at once
 /// and by meaning a little later.
-const EMBEDDED_AT_ONCE: usize = 32;
+pub(super) const EMBEDDED_AT_ONCE: usize = 32;
+
+/// Terms with their numbers of occurrences, and how many they are with repetitions.
+type Terms = (Vec<(String, u16)>, u32);
 
 impl MemoryService {
-    /// The passages of a memory, the first of them embedded.
-    pub(super) async fn passages(&self, ctx: &Ctx, state: &MemoryState) -> Result<Vec<NewChunk>> {
+    /// The passages of a memory, the first `at_once` of them embedded.
+    pub(super) async fn passages(&self, ctx: &Ctx, state: &MemoryState, at_once: usize) -> Result<Vec<NewChunk>> {
         self.embedder.ready().await?;
         let ranges = self.cut(&state.content).await?;
-        let heading = analyze::index_terms(&heading(state, &ctx.user.time_zone));
-
-        // Analysing a megabyte takes a while, and the threads here serve everyone.
-        let content = state.content.clone();
-        let mut chunks = tokio::task::spawn_blocking(move || {
-            ranges
-                .into_iter()
-                .map(|range| {
-                    let text = content.get(range.clone()).unwrap_or_default();
-                    let (terms, length) = merge(analyze::index_terms(text), &heading);
-                    NewChunk { range, terms, length, vector: None }
-                })
-                .collect::<Vec<_>>()
-        })
-        .await
-        .map_err(|error| crate::Error::Internal(error.into()))?;
+        let terms = terms(ctx, state, ranges.clone()).await?;
+        let mut chunks: Vec<NewChunk> = ranges
+            .into_iter()
+            .zip(terms)
+            .map(|(range, (terms, length))| NewChunk { range, terms, length, vector: None })
+            .collect();
 
         let at_once: Vec<String> = chunks
             .iter()
-            .take(EMBEDDED_AT_ONCE)
+            .take(at_once)
             .map(|chunk| state.content.get(chunk.range.clone()).unwrap_or_default().to_owned())
             .collect();
+        if at_once.is_empty() {
+            return Ok(chunks);
+        }
         let vectors = self.embedder.embed_passages(at_once).await?;
         for (chunk, vector) in chunks.iter_mut().zip(vectors) {
             chunk.vector = Some(vector);
@@ -82,6 +79,43 @@ impl MemoryService {
     }
 }
 
+/// What a memory is, apart from its id and history.
+pub(super) fn state_of(memory: Memory, content: String) -> MemoryState {
+    MemoryState {
+        namespace: memory.namespace,
+        hash: validate::hash(&content),
+        content,
+        tags: memory.tags,
+        source: memory.source,
+        occurred_at: memory.occurred_at,
+    }
+}
+
+/// New terms for the stored passages of a memory whose text stays the same.
+pub(super) async fn new_terms(ctx: &Ctx, state: &MemoryState, chunks: &[StoredChunk]) -> Result<Vec<ChunkTerms>> {
+    let terms = terms(ctx, state, chunks.iter().map(|chunk| chunk.range.clone()).collect()).await?;
+    let terms = chunks
+        .iter()
+        .zip(terms)
+        .map(|(chunk, (terms, length))| ChunkTerms { chunk: chunk.chunk, terms, length })
+        .collect();
+    Ok(terms)
+}
+
+/// The terms under which each of these passages of a memory is found.
+async fn terms(ctx: &Ctx, state: &MemoryState, ranges: Vec<Range<usize>>) -> Result<Vec<Terms>> {
+    let heading = analyze::index_terms(&heading(state, &ctx.user.time_zone));
+    // Analysing a megabyte takes a while, and the threads here serve everyone.
+    let content = state.content.clone();
+    let analysed = tokio::task::spawn_blocking(move || {
+        ranges
+            .into_iter()
+            .map(|range| merge(analyze::index_terms(content.get(range).unwrap_or_default()), &heading))
+            .collect()
+    });
+    analysed.await.map_err(|error| crate::Error::Internal(error.into()))
+}
+
 /// What the keyword index holds of a memory besides its text: its date, in the ways people write it, its labels and its source.
 ///
 /// They are not embedded: measured, they add nothing to the ranking, and two memories of the same day and source would look
@@ -96,7 +130,7 @@ fn heading(state: &MemoryState, zone: &TimeZone) -> String {
 }
 
 /// The terms of a passage and of its heading together.
-fn merge(text: (Vec<(String, u16)>, u32), heading: &(Vec<(String, u16)>, u32)) -> (Vec<(String, u16)>, u32) {
+fn merge(text: Terms, heading: &Terms) -> Terms {
     let (mut terms, length) = text;
     for (term, count) in &heading.0 {
         match terms.iter_mut().find(|(other, _)| other == term) {

@@ -1,13 +1,19 @@
 //! The service: one file for each verb.
 
+mod account;
 mod background;
+mod bulk;
+mod clients;
 mod cursor;
 mod forget;
+mod history;
 mod index;
+mod namespaces;
 mod read;
 mod recall;
 mod remember;
 mod status;
+mod tokens;
 mod update;
 mod validate;
 
@@ -31,6 +37,8 @@ pub struct MemoryService {
     pending: Arc<Notify>,
     /// The mean vector of [`crate::rank::BACKGROUND`].
     background: Arc<OnceCell<Vec<f32>>>,
+    /// The clients whose last sighting is noted already.
+    seen: Arc<clients::Seen>,
 }
 
 impl MemoryService {
@@ -49,6 +57,7 @@ impl MemoryService {
             defaults: Arc::new(defaults),
             pending: Arc::new(Notify::new()),
             background: Arc::new(OnceCell::new()),
+            seen: Arc::default(),
         }
     }
 

@@ -1,5 +1,5 @@
 use polymnemo_types::{
-    GetRequest, ListRequest, Memory, MemoryId, MemoryText, NamespaceSummary, Page, Revision, limits,
+    Facets, GetRequest, ListRequest, Memory, MemoryId, MemoryText, NamespaceSummary, Page, Revision, limits,
 };
 
 use super::{MemoryService, cursor, validate};
@@ -14,23 +14,23 @@ impl MemoryService {
     /// [`Error::Invalid`] for a bad filter, limit or cursor; [`Error::Forbidden`], [`Error::Unavailable`].
     pub async fn list_memories(&self, ctx: &Ctx, request: ListRequest) -> Result<Page<Memory>> {
         ctx.check_read()?;
-        let filter = filter(
-            ctx,
-            FilterRequest {
-                namespace: request.namespace.as_deref(),
-                tags: &request.tags,
-                kind: request.kind,
-                source: request.source.as_deref(),
-                after: request.after.as_deref(),
-                before: request.before.as_deref(),
-                include_superseded: request.include_superseded || request.trash,
-            },
-        )?;
+        let filter = list_filter(ctx, &request)?;
         let limit = validate::limit(request.limit)?;
         let place = request.cursor.as_deref().map(cursor::to_place).transpose()?;
         let (mut page, next) = self.store.list(ctx, &filter, request.trash, place, limit).await?;
         page.next_cursor = next.map(cursor::from_place);
         Ok(page)
+    }
+
+    /// What the memories of a list have in common, over all its pages; limit and cursor of the request don't matter.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] for a bad filter; [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn facets(&self, ctx: &Ctx, request: &ListRequest) -> Result<Facets> {
+        ctx.check_read()?;
+        let filter = list_filter(ctx, request)?;
+        self.store.facets(ctx, &filter, request.trash, limits::FACET_VALUES).await
     }
 
     /// One memory with its text, or with a part of it.
@@ -39,8 +39,22 @@ impl MemoryService {
     ///
     /// [`Error::NotFound`], [`Error::Forbidden`], [`Error::Unavailable`].
     pub async fn get_memory(&self, ctx: &Ctx, request: GetRequest) -> Result<MemoryText> {
+        self.read_memory(ctx, request, false).await
+    }
+
+    /// One memory of the caller with its text, even if it is in the trash.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn get_forgotten(&self, ctx: &Ctx, request: GetRequest) -> Result<MemoryText> {
+        ctx.check_person()?;
+        self.read_memory(ctx, request, true).await
+    }
+
+    async fn read_memory(&self, ctx: &Ctx, request: GetRequest, trash: bool) -> Result<MemoryText> {
         ctx.check_read()?;
-        let stored = self.store.memory(ctx, request.id, false).await?.ok_or(Error::NotFound(request.id))?;
+        let stored = self.store.memory(ctx, request.id, trash).await?.ok_or(Error::NotFound(request.id))?;
         let content = stored.content;
         let place = |byte: u64| content.floor_char_boundary(usize::try_from(byte).unwrap_or(usize::MAX));
         let most = request.max_bytes.unwrap_or(limits::TEXT_BYTES as u64).max(4);
@@ -83,12 +97,28 @@ impl MemoryService {
     }
 }
 
+/// The conditions of a list, checked.
+fn list_filter(ctx: &Ctx, request: &ListRequest) -> Result<Filter> {
+    let conditions = FilterRequest {
+        namespace: request.namespace.as_deref(),
+        tags: &request.tags,
+        kind: request.kind,
+        source: request.source.as_deref(),
+        client: request.client.as_deref(),
+        after: request.after.as_deref(),
+        before: request.before.as_deref(),
+        include_superseded: request.include_superseded || request.trash,
+    };
+    filter(ctx, conditions)
+}
+
 /// The conditions of a list or a recall, as they come in.
 pub(super) struct FilterRequest<'a> {
     pub(super) namespace: Option<&'a str>,
     pub(super) tags: &'a [String],
     pub(super) kind: Option<polymnemo_types::Kind>,
     pub(super) source: Option<&'a str>,
+    pub(super) client: Option<&'a str>,
     pub(super) after: Option<&'a str>,
     pub(super) before: Option<&'a str>,
     pub(super) include_superseded: bool,
@@ -109,6 +139,7 @@ pub(super) fn filter(ctx: &Ctx, request: FilterRequest<'_>) -> Result<Filter> {
         tags: validate::tags(request.tags)?,
         kind: request.kind,
         source: validate::source(request.source)?,
+        client: validate::client(request.client)?,
         after,
         before,
         include_superseded: request.include_superseded,

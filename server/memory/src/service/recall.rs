@@ -35,6 +35,7 @@ impl MemoryService {
                 tags: &request.tags,
                 kind: request.kind,
                 source: request.source.as_deref(),
+                client: request.client.as_deref(),
                 after: request.after.as_deref(),
                 before: request.before.as_deref(),
                 include_superseded: request.include_superseded,
@@ -55,22 +56,25 @@ impl MemoryService {
             exact: false,
         };
         let background = self.background().await?;
-        let candidates = self.store.search(ctx, &search).await?;
-        let (pending, weights) = (candidates.pending, candidates.weights.clone());
-        let ranker = Ranker::new(candidates, &search.terms, &search.vector, background, search.model.calibration);
-        let neighbourhood = self.store.neighbourhood(ctx, &search, &weights, &ranker.anchors()).await?;
+        let (terms, vector, calibration) = (search.terms.clone(), search.vector.clone(), search.model.calibration);
+        let mut steps = self.store.begin_recall(ctx, search).await?;
+        let candidates = steps.candidates().await?;
+        let pending = candidates.pending;
+        let ranker = Ranker::new(candidates, &terms, &vector, background, calibration);
+        let neighbourhood = steps.neighbourhood(&ranker.anchors()).await?;
         let ranking = ranker.finish(neighbourhood);
 
         let page: Vec<&Ranked> = ranking.memories.iter().skip(offset).take(limit).collect();
         let chunks: Vec<i64> = page.iter().map(|ranked| ranked.chunk).collect();
-        let mut passages = self.store.passages(ctx, &chunks).await?;
+        let mut passages = steps.passages(&chunks).await?;
+        steps.finish().await?;
         let budget = limits::PASSAGE_BYTES.min(limits::RECALL_BYTES / page.len().max(1));
         let hits = page
             .iter()
             .filter_map(|ranked| {
                 // A memory that was forgotten since the search has no passage any more.
                 let place = passages.iter().position(|passage| passage.chunk == ranked.chunk)?;
-                Some(hit(passages.swap_remove(place), ranked, &search.terms, budget))
+                Some(hit(passages.swap_remove(place), ranked, &terms, budget))
             })
             .collect();
         let next = offset + page.len();

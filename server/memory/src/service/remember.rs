@@ -1,7 +1,7 @@
 use polymnemo_types::{IndexState, Kind, MemoryId, RememberRequest, RememberStatus, Remembered, SimilarMemory, limits};
 use uuid::Uuid;
 
-use super::{MemoryService, validate};
+use super::{MemoryService, index::EMBEDDED_AT_ONCE, validate};
 use crate::{
     Ctx, Error, Result,
     ports::{Duplicate, Inserted, MemoryState, NewChunk, NewMemory},
@@ -50,7 +50,7 @@ impl MemoryService {
             return already_stored(duplicate);
         }
 
-        let chunks = self.passages(ctx, &state).await?;
+        let chunks = self.passages(ctx, &state, EMBEDDED_AT_ONCE).await?;
         let index = index_state(&chunks);
         let beginning = chunks
             .first()

@@ -1,18 +1,23 @@
-use polymnemo_types::{MemoryId, UpdateRequest, Updated};
+use polymnemo_types::{IndexState, MemoryId, UpdateRequest, Updated};
 
-use super::{MemoryService, remember::index_state, validate};
+use super::{
+    MemoryService,
+    index::{EMBEDDED_AT_ONCE, new_terms},
+    remember::index_state,
+    validate,
+};
 use crate::{
     Ctx, Error, Result,
-    ports::{Changed, MemoryChange, MemoryState, StoredMemory},
+    ports::{Changed, MemoryChange, MemoryState, Reindex, StoredMemory},
     when,
 };
 
 /// How often a change that names no expected revision is tried again when others change the memory at the same time.
-const ATTEMPTS: usize = 8;
+pub(super) const ATTEMPTS: usize = 8;
 
 impl MemoryService {
     /// Changes a memory: text, labels, source, namespace or time. The state before is kept as a revision, and
-    /// the whole memory is indexed anew.
+    /// the whole memory is indexed anew; only a new text has to be embedded.
     ///
     /// # Errors
     ///
@@ -25,16 +30,13 @@ impl MemoryService {
                 return Ok(updated);
             }
         }
-        Err(Error::Invalid(format!(
-            "The memory {} is being changed by others at the same time. Nothing was written; try again.",
-            request.id
-        )))
+        Err(being_changed(request.id))
     }
 
     /// Nothing where the memory changed in between and the caller did not say which revision they expect.
     async fn try_update(&self, ctx: &Ctx, request: &UpdateRequest) -> Result<Option<Updated>> {
         let id = request.id;
-        let StoredMemory { memory, content } = self.own_memory(ctx, id).await?;
+        let StoredMemory { memory, content, .. } = self.own_memory(ctx, id).await?;
         if let Some(expected) = request.expected_revision.filter(|&expected| expected != memory.revision) {
             return Err(Error::Conflict { expected, current: memory.revision });
         }
@@ -64,7 +66,8 @@ impl MemoryService {
             },
         };
         ctx.check_write(&state.namespace)?;
-        let same = state.content == content
+        let same_text = state.content == content;
+        let same = same_text
             && state.tags == memory.tags
             && state.source == memory.source
             && state.namespace == memory.namespace
@@ -75,31 +78,34 @@ impl MemoryService {
                 namespace: memory.namespace,
                 revision: memory.revision,
                 changed: false,
-                index: polymnemo_types::IndexState::Complete,
+                index: IndexState::Complete,
             }));
         }
 
-        let chunks = self.passages(ctx, &state).await?;
-        let index = index_state(&chunks);
-        let namespace = state.namespace.clone();
-        let change = MemoryChange {
-            id,
-            from_revision: memory.revision,
-            state,
-            at: self.now(),
-            model: self.embedder.model().clone(),
-            chunks,
+        let (reindex, index) = if same_text {
+            let chunks = self.store.chunks(ctx, &[id]).await?;
+            let index = match chunks.iter().all(|chunk| chunk.embedded) {
+                true => IndexState::Complete,
+                false => IndexState::Pending,
+            };
+            (Reindex::Labels(new_terms(ctx, &state, &chunks).await?), index)
+        } else {
+            let chunks = self.passages(ctx, &state, EMBEDDED_AT_ONCE).await?;
+            let index = index_state(&chunks);
+            (Reindex::Text { model: self.embedder.model().clone(), chunks }, index)
         };
+        let namespace = state.namespace.clone();
+        let change = MemoryChange { id, from_revision: memory.revision, state, at: self.now(), reindex };
         let revision = match self.store.change(ctx, change).await? {
             Changed::Done(revision) => revision,
             Changed::NotFound => return Err(Error::NotFound(id)),
             Changed::SameAs(other) => return Err(same_as(other)),
-            Changed::Conflict(current) => match request.expected_revision {
+            Changed::Conflict(current) => match request.expected_revision.filter(|&expected| expected != current) {
                 Some(expected) => return Err(Error::Conflict { expected, current }),
                 None => return Ok(None),
             },
         };
-        if index == polymnemo_types::IndexState::Pending {
+        if index == IndexState::Pending {
             self.pending.notify_one();
         }
         Ok(Some(Updated { id, namespace, revision, changed: true, index }))
@@ -116,6 +122,13 @@ impl MemoryService {
             None => Err(Error::NotFound(id)),
         }
     }
+}
+
+/// The refusal to try for ever.
+pub(super) fn being_changed(id: MemoryId) -> Error {
+    Error::Invalid(format!(
+        "The memory {id} is being changed by others at the same time. Nothing was written; try again."
+    ))
 }
 
 /// The refusal to let two memories of one namespace say the same.

@@ -1,6 +1,7 @@
 //! What a request must be before anything is done with it. Every message names the field and its bounds.
 
-use polymnemo_types::limits;
+use jiff::tz::TimeZone;
+use polymnemo_types::{MemoryId, limits};
 use sha2::{Digest as _, Sha256};
 
 use crate::{Error, Result, ports::ContentHash};
@@ -58,6 +59,59 @@ pub(super) fn namespace(name: &str) -> Result<String> {
 /// Where a memory comes from; nothing when empty.
 pub(super) fn source(source: Option<&str>) -> Result<Option<String>> {
     short_text("source", source, limits::SOURCE_CHARS)
+}
+
+/// The name of a client to filter by; nothing when empty.
+pub(super) fn client(client: Option<&str>) -> Result<Option<String>> {
+    short_text("client", client, limits::SOURCE_CHARS)
+}
+
+/// The name of a token.
+pub(super) fn token_name(name: &str) -> Result<String> {
+    short_text("name", Some(name), limits::TOKEN_NAME_CHARS)?.ok_or_else(|| {
+        Error::Invalid("`name` is empty. Call the token after what will use it, such as `nightly backup`.".into())
+    })
+}
+
+/// The ids of a request about several memories, without repetitions.
+pub(super) fn ids(ids: &[MemoryId]) -> Result<Vec<MemoryId>> {
+    if ids.is_empty() || ids.len() > limits::IDS {
+        return Err(Error::Invalid(format!(
+            "Give the ids of 1 to {} memories, you gave {}. Take them from recall or list_memories.",
+            limits::IDS,
+            ids.len()
+        )));
+    }
+    Ok(without_repetitions(ids.iter().copied()))
+}
+
+/// The same ids in the same order, each once.
+pub(super) fn without_repetitions(ids: impl IntoIterator<Item = MemoryId>) -> Vec<MemoryId> {
+    let mut unique = Vec::new();
+    for id in ids {
+        if !unique.contains(&id) {
+            unique.push(id);
+        }
+    }
+    unique
+}
+
+/// A name that someone else gave: on one line, at most this long, nothing when nothing is left of it.
+pub(super) fn foreign_name(name: &str, most: usize) -> Option<String> {
+    let name: String = name.chars().filter(|character| !character.is_control()).take(most).collect();
+    let name = name.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// The name of a time zone, as the time zone database writes it.
+pub(super) fn time_zone(name: &str) -> Result<String> {
+    let zone = TimeZone::get(name.trim()).ok().filter(|zone| !zone.is_unknown());
+    zone.and_then(|zone| zone.iana_name().map(str::to_owned)).ok_or_else(|| {
+        Error::Invalid(
+            "`time_zone` is not a time zone that is known here. Give an IANA name such as Europe/Berlin or Asia/Shanghai."
+                .into(),
+        )
+    })
 }
 
 /// The caller's key for a request.
@@ -134,6 +188,21 @@ mod tests {
         for wrong in [0, 51, u32::MAX] {
             assert!(limit(Some(wrong)).expect_err("out of range").to_string().contains("1 to 50"));
         }
+    }
+
+    #[test]
+    fn a_time_zone_is_known_by_its_iana_name() {
+        assert_eq!(time_zone(" asia/shanghai ").expect("known"), "Asia/Shanghai");
+        for wrong in ["", "Mars/Olympus", "+02:00", "../etc/passwd", "Etc/Unknown"] {
+            assert!(time_zone(wrong).expect_err(wrong).to_string().contains("IANA"));
+        }
+    }
+
+    #[test]
+    fn a_foreign_name_is_made_harmless() {
+        assert_eq!(foreign_name(" octo\u{0}\ncat ", 100).as_deref(), Some("octocat"));
+        assert_eq!(foreign_name(&"x".repeat(500), 100).map(|name| name.len()), Some(100));
+        assert_eq!(foreign_name("\n\t", 100), None);
     }
 
     #[test]

@@ -1,0 +1,84 @@
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+
+use super::{
+    Mark, OtherLanguage,
+    app_frame::{COUNT_OF_FORGOTTEN, COUNT_OF_MEMORIES},
+    on_server,
+};
+use crate::{
+    api::{memories::count_memories, sign_in::current_viewer},
+    i18n,
+};
+
+/// The pages, and who is signed in. Its links are the browser's to follow: the pages are made on
+/// the server.
+#[component]
+pub(crate) fn Navigation() -> impl IntoView {
+    on_server(|| view! { <Links /> }.into_any())
+}
+
+#[component]
+fn Links() -> impl IntoView {
+    let text = &i18n::messages().on_server.navigation;
+    let counts = Resource::new(|| (), |()| count_memories());
+    let path = use_location().pathname;
+    let link = move |to: &'static str, name: &'static str, count: Option<(&'static str, fn(u64, u64) -> u64)>| {
+        let current = path.with(|path| path.split('/').nth(1) == to.strip_prefix('/')).then_some("page");
+        let count = count.map(|(id, pick)| {
+            view! {
+                <Suspense>
+                    {move || Suspend::new(async move {
+                        let count = counts.await.ok().map(|counts| i18n::grouped(pick(counts.memories, counts.forgotten)));
+                        view! { <span class="count" id=id>{count}</span> }
+                    })}
+                </Suspense>
+            }
+        });
+        view! {
+            <li>
+                <a href=to rel="external" aria-current=current>
+                    {name}
+                    {count}
+                </a>
+            </li>
+        }
+        .into_any()
+    };
+    view! {
+        <nav class="app-nav" aria-label=text.label>
+            <a class="brand" href="/memories" rel="external" aria-label=text.home>
+                <Mark />
+                "polymnemo"
+            </a>
+            <ul>
+                {link("/memories", text.memories, Some((COUNT_OF_MEMORIES, |memories, _| memories)))}
+                {link("/trash", text.trash, Some((COUNT_OF_FORGOTTEN, |_, forgotten| forgotten)))}
+                {link("/namespaces", text.namespaces, None)} {link("/tokens", text.tokens, None)}
+                {link("/connect", text.connect, None)} {link("/settings", text.settings, None)}
+            </ul>
+            <Person />
+        </nav>
+    }
+}
+
+/// Who is signed in, and what they may want at any time.
+#[component]
+fn Person() -> impl IntoView {
+    let text = &i18n::messages().on_server.navigation;
+    let viewer = Resource::new(|| (), |()| current_viewer());
+    view! {
+        <div class="person">
+            <Suspense>
+                {move || Suspend::new(async move {
+                    let name = viewer.await.ok().flatten().map(|viewer| viewer.name);
+                    view! { <p class="name">{name}</p> }
+                })}
+            </Suspense>
+            <OtherLanguage />
+            <form method="post" action="/sign-out">
+                <button class="button-quiet">{text.sign_out}</button>
+            </form>
+        </div>
+    }
+}

@@ -1,0 +1,243 @@
+//! What the page on connecting clients says.
+
+pub(crate) struct Connect {
+    pub(crate) title: &'static str,
+    pub(crate) lead: &'static str,
+    pub(crate) address: &'static str,
+    pub(crate) address_hint: &'static str,
+    pub(crate) token: &'static str,
+    pub(crate) token_hint: &'static str,
+    pub(crate) token_link: &'static str,
+    pub(crate) client: &'static str,
+    pub(crate) client_hint: &'static str,
+    pub(crate) instruction: &'static str,
+    pub(crate) instruction_hint: &'static str,
+    /// What a person tells each client, so that it uses the memory.
+    pub(crate) instruction_text: &'static str,
+    /// Before where in a client the instruction goes.
+    pub(crate) instruction_place: &'static str,
+    pub(crate) seen: &'static str,
+    pub(crate) never_seen: &'static str,
+    pub(crate) all_seen: &'static str,
+    pub(crate) all_seen_none: &'static str,
+    pub(crate) unnamed: &'static str,
+    pub(crate) doors: Doors,
+    pub(crate) clients: Clients,
+}
+
+/// What a client came through.
+pub(crate) struct Doors {
+    pub(crate) browser: &'static str,
+    pub(crate) api_token: &'static str,
+    pub(crate) oauth_app: &'static str,
+    pub(crate) static_key: &'static str,
+    pub(crate) capability_path: &'static str,
+    pub(crate) stdio: &'static str,
+}
+
+/// How each client is set up, and where in it the instruction goes.
+pub(crate) struct Clients {
+    pub(crate) claude_code: Steps,
+    pub(crate) claude_desktop: Steps,
+    pub(crate) claude_web: Steps,
+    pub(crate) chatgpt: Steps,
+    pub(crate) cursor: Steps,
+    pub(crate) vs_code: Steps,
+    pub(crate) gemini_cli: Steps,
+    pub(crate) any: Steps,
+    pub(crate) any_name: &'static str,
+    pub(crate) curl: Steps,
+    pub(crate) curl_name: &'static str,
+}
+
+/// What to do in one client. Text between backticks is code.
+pub(crate) struct Steps {
+    /// Before what is to be copied.
+    pub(crate) first: &'static str,
+    /// After it.
+    pub(crate) then: &'static str,
+    /// Where the instruction goes.
+    pub(crate) instruction: &'static str,
+}
+
+pub(super) const ENGLISH: Connect = Connect {
+    title: "Connect",
+    lead: "Every client that you connect shares this one memory. It needs the address, a token, and a word from you about \
+           when to use it.",
+    address: "The address",
+    address_hint: "The same for all clients. They speak MCP over streamable HTTP.",
+    token: "A token",
+    token_hint: "Make one for each client. It is shown once, so keep this page open beside it and put it in place of \
+                 `YOUR_TOKEN`.",
+    token_link: "Make a token",
+    client: "Your client",
+    client_hint: "Open the one that you use and copy what is in it.",
+    instruction: "A word about when to use it",
+    instruction_hint: "Clients see the memory, but use it more readily when you tell them to. Paste this where the client \
+                       keeps your own instructions; each one above says where that is.",
+    instruction_text: "You have a long-term memory of mine, polymnemo, which all my AI apps share. Before you answer \
+                       anything that may depend on what I said earlier (who I am, what I like, people, projects, plans, \
+                       decisions), look it up with recall. When I say “remember this”, “note that” or “from now on”, or tell \
+                       you a lasting fact or decision, keep it with remember: one fact to a memory, understandable on its \
+                       own, with names and dates written out. When something has changed, remember the new fact and name \
+                       the old memory in supersedes. When nothing is found, say so and do not guess. Never store passwords \
+                       or keys.",
+    instruction_place: "The instruction goes to:",
+    seen: "seen",
+    never_seen: "not seen yet",
+    all_seen: "Seen so far",
+    all_seen_none: "No client has connected yet. As soon as one does, it appears here.",
+    unnamed: "A client without a name",
+    doors: Doors {
+        browser: "in the browser",
+        api_token: "by a token",
+        oauth_app: "by sign-in",
+        static_key: "by a key from the settings",
+        capability_path: "by a secret address",
+        stdio: "on the server’s machine",
+    },
+    clients: Clients {
+        claude_code: Steps {
+            first: "Run this in a terminal:",
+            then: "Then `/mcp` in Claude Code lists it as connected.",
+            instruction: "`~/.claude/CLAUDE.md`",
+        },
+        claude_desktop: Steps {
+            first: "Open Settings → Developer → Edit Config, and add this to `claude_desktop_config.json`. It needs Node.js, \
+                    whose `npx` fetches the bridge `mcp-remote`: the app itself starts programs only.",
+            then: "Quit the app and start it again.",
+            instruction: "Settings → Profile → Personal preferences",
+        },
+        claude_web: Steps {
+            first: "Claude on the web connects from the internet and signs in by OAuth, which this server does not speak yet; \
+                    it has no place for a token. This is the address for Settings → Connectors → Add custom connector:",
+            then: "Until then, use Claude Desktop or Claude Code.",
+            instruction: "Settings → Profile → Personal preferences",
+        },
+        chatgpt: Steps {
+            first: "ChatGPT connects from the internet and signs in by OAuth, which this server does not speak yet; it has no \
+                    place for a token. This is the address for Settings → Apps → Advanced settings → Developer mode → \
+                    Create:",
+            then: "Codex, which shares your ChatGPT account, takes a token: put it into the environment variable \
+                   `POLYMNEMO_TOKEN` and add this to `~/.codex/config.toml`.",
+            instruction: "Settings → Personalization → Custom instructions; for Codex, `~/.codex/AGENTS.md`",
+        },
+        cursor: Steps {
+            first: "Add this to `~/.cursor/mcp.json`:",
+            then: "Settings → MCP then shows it with a green dot.",
+            instruction: "Settings → Rules → User Rules",
+        },
+        vs_code: Steps {
+            first: "Run the command “MCP: Open User Configuration” and add this. VS Code asks for the token once and keeps it \
+                    safe, so it is not part of the file.",
+            then: "Start it with the link that appears above the entry.",
+            instruction: "`.github/copilot-instructions.md` in a project, or a user file made with “Chat: New Instructions \
+                          File”",
+        },
+        gemini_cli: Steps {
+            first: "Add this to `~/.gemini/settings.json`:",
+            then: "Then `/mcp` in Gemini CLI lists it as connected.",
+            instruction: "`~/.gemini/GEMINI.md`",
+        },
+        any: Steps {
+            first: "Most other clients read a file with `mcpServers` in it:",
+            then: "Where a client wants a kind of transport, it is streamable HTTP.",
+            instruction: "wherever the client keeps your own instructions or system prompt",
+        },
+        any_name: "Any other client",
+        curl: Steps {
+            first: "A script needs no library. This recalls:",
+            then: "`tools/list` in place of `tools/call` tells what else there is.",
+            instruction: "A script needs none.",
+        },
+        curl_name: "curl and scripts",
+    },
+};
+
+pub(super) const CHINESE: Connect = Connect {
+    title: "连接",
+    lead: "连接的每个客户端都共用这一份记忆。它需要地址、令牌，以及你的一句说明：什么时候使用记忆。",
+    address: "地址",
+    address_hint: "所有客户端都使用同一个地址，通过 streamable HTTP 使用 MCP。",
+    token: "令牌",
+    token_hint: "请为每个客户端单独创建。令牌只显示一次，创建时请保留此页面，并用它替换 `YOUR_TOKEN`。",
+    token_link: "创建令牌",
+    client: "你的客户端",
+    client_hint: "展开你使用的客户端，复制其中的内容。",
+    instruction: "说明什么时候使用记忆",
+    instruction_hint: "客户端能看到记忆，但有了你的说明会用得更主动。请把下面的文字粘贴到客户端保存个人指令的位置，\
+                       上面每个客户端里都写明了在哪里。",
+    instruction_text: "你可以使用我的长期记忆 polymnemo，我的所有 AI 应用共用它。凡是回答可能取决于我以前说过的内容（我是谁、\
+                       我的喜好、人物、项目、计划、决定），请先用 recall 查找。当我说“记住”“记一下”“以后都这样”，或者告诉你一个\
+                       长期有效的事实或决定时，请用 remember 存下来：一条记忆只写一件事，脱离上下文也能看懂，写明人名和日期。\
+                       情况有变时，存入新的事实，并在 supersedes 里注明旧的那条。查不到时请直说，不要猜测。\
+                       不要存入密码或密钥。",
+    instruction_place: "说明文字放在：",
+    seen: "最近使用：",
+    never_seen: "尚未连接",
+    all_seen: "已连接过的客户端",
+    all_seen_none: "还没有客户端连接过。一旦有客户端连接，就会显示在这里。",
+    unnamed: "未说明名称的客户端",
+    doors: Doors {
+        browser: "在浏览器中",
+        api_token: "使用令牌",
+        oauth_app: "使用登录授权",
+        static_key: "使用服务器设置中的密钥",
+        capability_path: "使用私密地址",
+        stdio: "在服务器本机上",
+    },
+    clients: Clients {
+        claude_code: Steps {
+            first: "在终端运行：",
+            then: "之后在 Claude Code 中输入 `/mcp`，会显示已连接。",
+            instruction: "`~/.claude/CLAUDE.md`",
+        },
+        claude_desktop: Steps {
+            first: "打开 Settings → Developer → Edit Config，把下面的内容加入 `claude_desktop_config.json`。\
+                    应用本身只能启动程序，因此需要 Node.js，由其中的 `npx` 获取桥接工具 `mcp-remote`。",
+            then: "退出应用后重新打开。",
+            instruction: "Settings → Profile → Personal preferences",
+        },
+        claude_web: Steps {
+            first: "网页版 Claude 从互联网连接，并通过 OAuth 登录，无法填写令牌；本服务器目前还不支持 OAuth。\
+                    Settings → Connectors → Add custom connector 中要填的地址是：",
+            then: "在此之前，请使用 Claude Desktop 或 Claude Code。",
+            instruction: "Settings → Profile → Personal preferences",
+        },
+        chatgpt: Steps {
+            first: "ChatGPT 从互联网连接，并通过 OAuth 登录，无法填写令牌；本服务器目前还不支持 OAuth。\
+                    Settings → Apps → Advanced settings → Developer mode → Create 中要填的地址是：",
+            then: "与 ChatGPT 使用同一账户的 Codex 可以使用令牌：把令牌放进环境变量 `POLYMNEMO_TOKEN`，\
+                   再把下面的内容加入 `~/.codex/config.toml`。",
+            instruction: "Settings → Personalization → Custom instructions；Codex 则是 `~/.codex/AGENTS.md`",
+        },
+        cursor: Steps {
+            first: "加入 `~/.cursor/mcp.json`：",
+            then: "之后 Settings → MCP 中会显示绿点。",
+            instruction: "Settings → Rules → User Rules",
+        },
+        vs_code: Steps {
+            first: "运行命令“MCP: Open User Configuration”，加入下面的内容。VS Code 会询问一次令牌并妥善保存，\
+                    因此令牌不在文件里。",
+            then: "点击这一项上方出现的链接来启动。",
+            instruction: "项目中的 `.github/copilot-instructions.md`，或用“Chat: New Instructions File”创建的用户文件",
+        },
+        gemini_cli: Steps {
+            first: "加入 `~/.gemini/settings.json`：",
+            then: "之后在 Gemini CLI 中输入 `/mcp`，会显示已连接。",
+            instruction: "`~/.gemini/GEMINI.md`",
+        },
+        any: Steps {
+            first: "其他客户端大多读取一个带有 `mcpServers` 的文件：",
+            then: "如果客户端要求选择传输方式，请选 streamable HTTP。",
+            instruction: "客户端保存个人指令或系统提示的位置",
+        },
+        any_name: "其他客户端",
+        curl: Steps {
+            first: "脚本不需要任何库。下面的命令会查找记忆：",
+            then: "把 `tools/call` 换成 `tools/list`，可以看到其他工具。",
+            instruction: "脚本不需要。",
+        },
+        curl_name: "curl 与脚本",
+    },
+};

@@ -1,0 +1,221 @@
+//! Sign-in with GitHub: to it and back (RFC 6749 section 4.1, with PKCE).
+//!
+//! What binds the two halves together:
+//!
+//! - The `state` is random, works once and for ten minutes, and is kept by its digest in the
+//!   database with the PKCE verifier and the way to go on. Nothing of that can be read or changed
+//!   on the way.
+//! - The browser that begins gets a session with a random value in it, and only a browser with that
+//!   session may complete the sign-in. Otherwise someone could let another's browser complete his
+//!   own, and have them store their memories in his account.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{Query, State, rejection::QueryRejection},
+    response::{IntoResponse, Redirect, Response},
+};
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use http::HeaderMap;
+use polymnemo_app::{
+    api::sign_in::SignInProblem,
+    paths::{SIGN_IN, after_sign_in, sign_in_path},
+};
+use polymnemo_memory::Identity;
+use rand::RngExt;
+use serde::{Deserialize, Serialize};
+use subtle::ConstantTimeEq;
+use tower_sessions::{Expiry, cookie::time};
+
+use super::{
+    Shared, Way, back,
+    github::{GitHub, Refusal},
+    identity::begin_stay,
+    own_pages,
+    people::{AuthSession, Proof},
+    see_other,
+};
+
+/// How long a person may take at GitHub.
+const LIFETIME: Duration = Duration::from_secs(600);
+/// The purpose of the secrets kept for it.
+const PURPOSE: &str = "sign-in with GitHub";
+/// The key in a session under which the value is that binds a sign-in to its browser.
+const BROWSER: &str = "sign_in_browser";
+/// The longest `state` and `code` that are looked at, in bytes; GitHub's codes have 20.
+const PARAMETER_BYTES: usize = 512;
+
+/// What is kept of a sign-in until it comes back.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    verifier: String,
+    redirect: String,
+    next: String,
+    browser: String,
+}
+
+/// The query of the link that begins.
+#[derive(Deserialize)]
+pub(super) struct Beginning {
+    next: Option<String>,
+}
+
+/// The query with which GitHub sends the browser back.
+#[derive(Deserialize)]
+pub(super) struct Completion {
+    state: Option<String>,
+    code: Option<String>,
+    error: Option<String>,
+}
+
+/// Sends the browser to GitHub.
+pub(super) async fn begin(
+    State(shared): State<Arc<Shared>>,
+    auth: AuthSession,
+    headers: HeaderMap,
+    query: Result<Query<Beginning>, QueryRejection>,
+) -> Response {
+    let next = query.ok().and_then(|Query(query)| query.next);
+    let next = after_sign_in(next.as_deref());
+    let Way::GitHub(github) = &shared.sign_in.way else { return see_other(SIGN_IN) };
+    if own_pages::is_from_elsewhere(&headers) {
+        // GitHub remembers its consent, so another site's link would sign a person in unasked.
+        return see_other(&sign_in_path(next));
+    }
+    match address_at(&shared, github, &auth, &headers, next).await {
+        Ok(address) => Redirect::to(&address).into_response(),
+        Err(problem) => back(problem, next),
+    }
+}
+
+async fn address_at(
+    shared: &Shared,
+    github: &GitHub,
+    auth: &AuthSession,
+    headers: &HeaderMap,
+    next: &str,
+) -> Result<String, SignInProblem> {
+    let browser = browser_of(auth).await.map_err(|error| {
+        tracing::error!(%error, "a session could not begin");
+        SignInProblem::Unavailable
+    })?;
+    let redirect = format!("{}/sign-in/github/callback", shared.sign_in.network.origin_for(headers));
+    let attempt = github.begin(redirect.clone()).map_err(|refusal| {
+        tracing::error!(reason = %refusal, "sign-in with GitHub could not begin");
+        SignInProblem::Provider
+    })?;
+    let kept = Kept { verifier: attempt.verifier, redirect, next: next.to_owned(), browser };
+    shared.sign_in.secrets.keep(PURPOSE, &attempt.state, &kept, LIFETIME).await.map_err(unavailable)?;
+    Ok(attempt.address)
+}
+
+/// The value in the session that binds a sign-in to its browser. Several that are under way at
+/// once, in several tabs, share it.
+async fn browser_of(auth: &AuthSession) -> Result<String, tower_sessions::session::Error> {
+    if auth.user.is_none() {
+        let lifetime = time::Duration::try_from(LIFETIME).unwrap_or(time::Duration::MINUTE);
+        auth.session.set_expiry(Some(Expiry::OnInactivity(lifetime)));
+    }
+    if let Some(browser) = auth.session.get::<String>(BROWSER).await? {
+        return Ok(browser);
+    }
+    let browser = URL_SAFE_NO_PAD.encode(rand::rng().random::<[u8; 32]>());
+    auth.session.insert(BROWSER, &browser).await?;
+    Ok(browser)
+}
+
+/// Takes the browser back from GitHub.
+pub(super) async fn complete(
+    State(shared): State<Arc<Shared>>,
+    mut auth: AuthSession,
+    query: Result<Query<Completion>, QueryRejection>,
+) -> Response {
+    let Way::GitHub(github) = &shared.sign_in.way else { return see_other(SIGN_IN) };
+    // A parameter that comes twice is no answer of GitHub's.
+    let Ok(Query(completion)) = query else { return back(SignInProblem::Expired, "/") };
+    let kept = match kept_of(&shared, &auth, completion.state.as_deref()).await {
+        Ok(kept) => kept,
+        Err(problem) => return back(problem, "/"),
+    };
+    let next = kept.next.clone();
+    match signed_in(github, &mut auth, &shared.sign_in.rules, completion, kept).await {
+        Ok(()) => see_other(after_sign_in(Some(&next))),
+        Err(problem) => back(problem, &next),
+    }
+}
+
+/// What was kept under this state, once, and for this browser.
+async fn kept_of(shared: &Shared, auth: &AuthSession, state: Option<&str>) -> Result<Kept, SignInProblem> {
+    let state = state.filter(|state| state.len() <= PARAMETER_BYTES).ok_or(SignInProblem::Expired)?;
+    let kept: Option<Kept> = shared.sign_in.secrets.take(PURPOSE, state).await.map_err(unavailable)?;
+    let kept = kept.ok_or(SignInProblem::Expired)?;
+    let browser = auth.session.get::<String>(BROWSER).await.map_err(|error| {
+        tracing::error!(%error, "a session could not be read");
+        SignInProblem::Unavailable
+    })?;
+    let is_same = browser.is_some_and(|browser| browser.as_bytes().ct_eq(kept.browser.as_bytes()).into());
+    if !is_same {
+        tracing::warn!("a sign-in came back in another browser than the one it began in");
+        return Err(SignInProblem::Expired);
+    }
+    Ok(kept)
+}
+
+async fn signed_in(
+    github: &GitHub,
+    auth: &mut AuthSession,
+    rules: &str,
+    completion: Completion,
+    kept: Kept,
+) -> Result<(), SignInProblem> {
+    let code = match (completion.error.as_deref(), completion.code) {
+        (None, Some(code)) if code.len() <= PARAMETER_BYTES => code,
+        (Some("access_denied"), _) => return Err(SignInProblem::Denied),
+        (error, _) => {
+            let error: String = error.unwrap_or_default().chars().filter(|char| !char.is_control()).take(100).collect();
+            tracing::warn!(error, "GitHub sent a browser back without a code");
+            return Err(SignInProblem::Provider);
+        }
+    };
+    let user = github.complete(code, kept.verifier, kept.redirect).await.map_err(|refusal| {
+        tracing::warn!(reason = %refusal, "GitHub did not vouch for someone");
+        match refusal {
+            Refusal::NotAllowed => SignInProblem::NotAllowed,
+            Refusal::Code(_) => SignInProblem::Expired,
+            Refusal::Trouble(_) => SignInProblem::Provider,
+        }
+    })?;
+    let identity = Identity { issuer: github.issuer().to_owned(), subject: user.id.to_string() };
+    enter(auth, rules, Proof { identity, name: user.login }).await
+}
+
+/// Begins the session of someone who proved who they are.
+pub(super) async fn enter(auth: &mut AuthSession, rules: &str, proof: Proof) -> Result<(), SignInProblem> {
+    let begin = async {
+        let Some(person) = auth.authenticate(proof).await? else { return Ok(None) };
+        // The library renews the id of a session only where nobody was signed in by it. Here it is
+        // renewed always, so that whoever knew the old one knows nothing.
+        auth.session.cycle_id().await?;
+        auth.session.remove_value(BROWSER).await?;
+        begin_stay(&auth.session, rules).await?;
+        auth.login(&person).await?;
+        Ok::<_, axum_login::Error<_>>(Some(person))
+    };
+    match begin.await {
+        Ok(Some(person)) => {
+            tracing::info!(user.id = %person.0.user.id, "signed in");
+            Ok(())
+        }
+        Ok(None) => Err(SignInProblem::NotAllowed),
+        Err(error) => {
+            tracing::error!(error = crate::error::in_one_line(&error), "a session could not begin");
+            Err(SignInProblem::Unavailable)
+        }
+    }
+}
+
+/// The service logs the cause.
+pub(super) fn unavailable(error: polymnemo_memory::Error) -> SignInProblem {
+    let _ = polymnemo_types::ApiError::from(error);
+    SignInProblem::Unavailable
+}

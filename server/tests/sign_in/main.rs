@@ -1,0 +1,35 @@
+//! How people get into the web app, how they stay there and how they get out; who tries in vain;
+//! and the tokens that they make for clients.
+
+#![expect(clippy::unwrap_used, reason = "a helper of a test may fail the test")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod forged;
+mod github;
+mod link;
+mod sessions;
+mod tokens;
+
+use sea_orm::{ConnectionTrait, Statement};
+
+use support::TestApp;
+
+/// Runs a statement past all row-level security; gives the number of rows it affected.
+async fn run(app: &TestApp, sql: &str) -> u64 {
+    app.database().await.execute_unprepared(sql).await.unwrap().rows_affected()
+}
+
+/// The first column of the first row, as text.
+async fn text(app: &TestApp, sql: &str) -> String {
+    let database = app.database().await;
+    let statement = Statement::from_string(database.get_database_backend(), sql);
+    database.query_one_raw(statement).await.unwrap().unwrap().try_get_by_index(0).unwrap()
+}
+
+/// What became of an attempt to sign in that failed: the word in the address of the sign-in page.
+fn problem(address: &str) -> String {
+    assert!(address.starts_with("/sign-in?"), "{address} is not the sign-in page");
+    support::parameter(address, "problem").unwrap_or_default()
+}
