@@ -8,10 +8,12 @@ use leptos_router::{
 use polymnemo_types::ErrorCode;
 
 use crate::{
-    components::{Frame, Now, enliven},
+    components::{AppFrame, Frame, Now, enliven},
     form::SentForm,
     i18n::Language,
-    pages::{Connect, KeptForm, Namespaces, NotFound, Settings, SignIn, Tokens, Welcome},
+    pages::{
+        BelowMemories, Connect, KeptForm, Memories, Namespaces, NotFound, Settings, SignIn, Tokens, Trash, Welcome,
+    },
 };
 
 /// What the titles of all pages end with.
@@ -56,7 +58,15 @@ fn Pages() -> impl IntoView {
                 <Route path=path!("/") view=Welcome ssr=SsrMode::Async />
                 <Route path=path!("/sign-in") view=SignIn ssr=SsrMode::Async />
             </ParentRoute>
-            <ParentRoute path=path!("") view=Private>
+            <ParentRoute path=path!("") view=AppFrame>
+                <ParentRoute path=path!("/memories") view=Memories>
+                    <Route path=path!("") view=BelowMemories ssr=SsrMode::Async />
+                    <Route path=path!("/new") view=BelowMemories ssr=SsrMode::Async />
+                    <Route path=path!("/:id") view=BelowMemories ssr=SsrMode::Async />
+                    <Route path=path!("/:id/edit") view=BelowMemories ssr=SsrMode::Async />
+                    <Route path=path!("/:id/history") view=BelowMemories ssr=SsrMode::Async />
+                </ParentRoute>
+                <Route path=path!("/trash") view=Trash ssr=SsrMode::Async />
                 <Route path=path!("/namespaces") view=Namespaces ssr=SsrMode::Async />
                 <Route path=path!("/tokens") view=Tokens ssr=SsrMode::Async />
                 <Route path=path!("/connect") view=Connect ssr=SsrMode::Async />
@@ -69,16 +79,6 @@ fn Pages() -> impl IntoView {
 /// The pages for everyone.
 #[component]
 fn Public() -> impl IntoView {
-    view! {
-        <Frame>
-            <Outlet />
-        </Frame>
-    }
-}
-
-/// The pages for who is signed in.
-#[component]
-fn Private() -> impl IntoView {
     view! {
         <Frame>
             <Outlet />

@@ -7,10 +7,14 @@
 //! and no secret is ever part of a URL, and there is one way for browsers with and without
 //! JavaScript.
 
-use leptos::{prelude::*, server_fn::ServerFn};
+use leptos::prelude::*;
+#[cfg(feature = "ssr")]
+use leptos::server_fn::ServerFn;
 use leptos_router::hooks::use_location;
 use polymnemo_types::ApiError;
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+#[cfg(feature = "ssr")]
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 /// A form that was just sent, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,6 +54,7 @@ impl SentForm {
         });
     }
 
+    #[cfg(feature = "ssr")]
     /// The form that was sent, if it called this server function.
     pub(crate) fn calling<Call: ServerFn>() -> Option<Self> {
         Self::any().filter(|sent| sent.call == Call::PATH)
@@ -75,6 +80,7 @@ impl SentForm {
         self.outcome.as_ref().err()
     }
 
+    #[cfg(feature = "ssr")]
     /// What the server function gave, where all went well.
     pub(crate) fn answer<Answer: DeserializeOwned>(&self) -> Option<Answer> {
         serde_json::from_value(self.outcome.clone().ok()?).ok()

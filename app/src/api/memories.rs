@@ -205,6 +205,7 @@ pub struct MemoryPage {
 #[serde(transparent)]
 pub struct Markup(String);
 
+#[cfg(feature = "ssr")]
 impl Markup {
     /// The HTML.
     pub(crate) fn into_html(self) -> String {

@@ -5,10 +5,12 @@
 
 #[cfg(feature = "ssr")]
 mod caller;
+pub mod changes;
 pub mod clients;
 pub mod connection;
 mod error;
 pub mod language;
+pub mod memories;
 pub mod namespaces;
 pub mod settings;
 pub mod sign_in;

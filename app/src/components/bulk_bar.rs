@@ -69,9 +69,8 @@ fn clear(bar: NodeRef<leptos::html::Div>) {
     if let Ok(Some(details)) = bar.query_selector("details") {
         let _ = details.remove_attribute("open");
     }
-    if let Ok(Some(reset)) = bar.query_selector("button[type=reset]") {
-        if let Ok(reset) = reset.dyn_into::<HtmlElement>() {
-            reset.click();
-        }
+    let reset = bar.query_selector("button[type=reset]").ok().flatten();
+    if let Some(reset) = reset.and_then(|reset| reset.dyn_into::<HtmlElement>().ok()) {
+        reset.click();
     }
 }

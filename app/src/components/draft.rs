@@ -45,7 +45,7 @@ pub(crate) fn clicked(target: &Element) {
     let Ok(Some(_)) = target.closest("[data-draft-discard]") else { return };
     let Ok(Some(form)) = target.closest("form") else { return };
     if let Some((field, _)) = field_in(&form) {
-        field.set_value(&field.default_value());
+        field.set_value(&field.default_value().unwrap_or_default());
     }
     forget(&form);
 }

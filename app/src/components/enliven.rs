@@ -24,10 +24,7 @@ mod browser {
     use wasm_bindgen_futures::JsFuture;
     use web_sys::{DomParser, Element, HtmlElement, HtmlInputElement, NodeList, Response, SupportedType};
 
-    use crate::{
-        components::copy_button::write_to_clipboard,
-        i18n::{Language, since_in},
-    };
+    use crate::i18n::{Language, since_in};
 
     /// How often times are told anew.
     const TICK: Duration = Duration::from_secs(20);
@@ -88,6 +85,11 @@ mod browser {
             },
             ECHO,
         );
+    }
+
+    /// Whether the browser took the text.
+    async fn write_to_clipboard(text: &str) -> bool {
+        JsFuture::from(window().navigator().clipboard().write_text(text)).await.is_ok()
     }
 
     fn tell_times() {

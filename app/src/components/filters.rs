@@ -22,8 +22,11 @@ fn Fields() -> impl IntoView {
     let choices = Resource::new(|| (), |()| list_choices());
     let periods: Vec<Choice> =
         Period::ALL.into_iter().zip(text.periods).map(|(period, name)| Choice::new(period.code(), name)).collect();
-    let kinds: Vec<Choice> =
-        ["memory", "session", "media"].into_iter().zip(text.kinds).map(|(code, name)| Choice::new(code, name)).collect();
+    let kinds: Vec<Choice> = ["memory", "session", "media"]
+        .into_iter()
+        .zip(text.kinds)
+        .map(|(code, name)| Choice::new(code, name))
+        .collect();
 
     view! {
         <Suspense>

@@ -48,7 +48,7 @@ pub(crate) fn Mark() -> impl IntoView {
 
 /// Switches to the other language: a plain form, which loads the page anew in that language.
 #[component]
-fn OtherLanguage() -> impl IntoView {
+pub(crate) fn OtherLanguage() -> impl IntoView {
     let other = language().other();
     let location = use_location();
     let back = move || {

@@ -23,20 +23,21 @@ pub(crate) fn Keyboard() -> impl IntoView {
 #[cfg(feature = "hydrate")]
 mod keys {
     use leptos::prelude::document;
-    use leptos_router::NavigateOptions;
     use leptos::{
         wasm_bindgen::JsCast as _,
         web_sys::{
             Element, HtmlAnchorElement, HtmlDialogElement, HtmlElement, HtmlInputElement, KeyboardEvent, MouseEvent,
         },
     };
+    use leptos_router::NavigateOptions;
 
     /// The links of the rows of a list.
     const ROWS: &str = ".memory-row h3 a";
 
     /// Does what a key means.
     pub(super) fn pressed(event: &KeyboardEvent, navigate: &impl Fn(&str, NavigateOptions)) {
-        if event.default_prevented() || event.is_composing() || event.ctrl_key() || event.meta_key() || event.alt_key() {
+        if event.default_prevented() || event.is_composing() || event.ctrl_key() || event.meta_key() || event.alt_key()
+        {
             return;
         }
         let focused = document().active_element();
@@ -109,7 +110,9 @@ mod keys {
     fn is_typed_into(element: &Element) -> bool {
         match element.tag_name().as_str() {
             "TEXTAREA" | "SELECT" => true,
-            "INPUT" => !matches!(element.get_attribute("type").as_deref(), Some("checkbox" | "radio" | "button" | "submit")),
+            "INPUT" => {
+                !matches!(element.get_attribute("type").as_deref(), Some("checkbox" | "radio" | "button" | "submit"))
+            }
             _ => false,
         }
     }

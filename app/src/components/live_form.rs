@@ -169,10 +169,8 @@ pub(crate) async fn post(form: &web_sys::FormData) -> Result<Sent, ApiError> {
     use leptos::server_fn::{error::SERVER_FN_ERROR_HEADER, request::browser::Request};
     use polymnemo_types::ErrorCode;
 
-    let unreachable = || ApiError {
-        code: ErrorCode::Unavailable,
-        message: crate::i18n::messages().errors.no_connection.to_owned(),
-    };
+    let unreachable =
+        || ApiError { code: ErrorCode::Unavailable, message: crate::i18n::messages().errors.no_connection.to_owned() };
     let field = |name| form.get(name).as_string();
     let call = field(SentForm::CALL).unwrap_or_default();
     // A form with text fields alone, as all of ours are, can always become a query.

@@ -7,7 +7,10 @@ use super::{
     on_server,
 };
 use crate::{
-    api::{memories::count_memories, sign_in::current_viewer},
+    api::{
+        memories::{Counts, count_memories},
+        sign_in::current_viewer,
+    },
     i18n,
 };
 
@@ -18,18 +21,24 @@ pub(crate) fn Navigation() -> impl IntoView {
     on_server(|| view! { <Links /> }.into_any())
 }
 
+/// A number beside the name of a page.
+struct Count {
+    id: &'static str,
+    pick: fn(&Counts) -> u64,
+}
+
 #[component]
 fn Links() -> impl IntoView {
     let text = &i18n::messages().on_server.navigation;
     let counts = Resource::new(|| (), |()| count_memories());
     let path = use_location().pathname;
-    let link = move |to: &'static str, name: &'static str, count: Option<(&'static str, fn(u64, u64) -> u64)>| {
+    let link = move |to: &'static str, name: &'static str, count: Option<Count>| {
         let current = path.with(|path| path.split('/').nth(1) == to.strip_prefix('/')).then_some("page");
-        let count = count.map(|(id, pick)| {
+        let count = count.map(|Count { id, pick }| {
             view! {
                 <Suspense>
                     {move || Suspend::new(async move {
-                        let count = counts.await.ok().map(|counts| i18n::grouped(pick(counts.memories, counts.forgotten)));
+                        let count = counts.await.ok().map(|counts| i18n::grouped(pick(&counts)));
                         view! { <span class="count" id=id>{count}</span> }
                     })}
                 </Suspense>
@@ -52,8 +61,8 @@ fn Links() -> impl IntoView {
                 "polymnemo"
             </a>
             <ul>
-                {link("/memories", text.memories, Some((COUNT_OF_MEMORIES, |memories, _| memories)))}
-                {link("/trash", text.trash, Some((COUNT_OF_FORGOTTEN, |_, forgotten| forgotten)))}
+                {link("/memories", text.memories, Some(Count { id: COUNT_OF_MEMORIES, pick: |counts| counts.memories }))}
+                {link("/trash", text.trash, Some(Count { id: COUNT_OF_FORGOTTEN, pick: |counts| counts.forgotten }))}
                 {link("/namespaces", text.namespaces, None)} {link("/tokens", text.tokens, None)}
                 {link("/connect", text.connect, None)} {link("/settings", text.settings, None)}
             </ul>

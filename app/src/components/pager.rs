@@ -12,7 +12,7 @@ pub(crate) fn Pager(
     /// The cursor of the next page.
     next: Option<String>,
 ) -> impl IntoView {
-    let text = &i18n::messages().pager;
+    let text = &i18n::messages().on_server.pager;
     let is_first = use_query_map().with_untracked(|query| query.get_str("cursor").is_none());
     let at = |cursor: String| {
         let mut query = ParamsMap::new();

@@ -1,8 +1,10 @@
 use std::time::Duration;
 
+#[cfg(feature = "ssr")]
 use jiff::Timestamp;
 use leptos::prelude::*;
 
+#[cfg(feature = "ssr")]
 use crate::i18n;
 
 /// How often times on the page are told anew.
@@ -26,6 +28,7 @@ impl Now {
     }
 
     /// The time now, at the moment of asking.
+    #[cfg(feature = "ssr")]
     pub(crate) fn seconds_once() -> i64 {
         use_context::<Self>().map_or_else(seconds_now, |now| now.0.get_untracked())
     }
@@ -36,6 +39,7 @@ impl Now {
     }
 }
 
+#[cfg(feature = "ssr")]
 /// A time as people say it ("2 minutes ago"), with the exact one in the person's time zone under
 /// the pointer.
 #[component]
@@ -59,24 +63,6 @@ pub(crate) fn time_zone() -> jiff::tz::TimeZone {
 #[cfg(feature = "ssr")]
 pub(crate) fn exact(at: Timestamp) -> String {
     at.to_zoned_datetime(time_zone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
-}
-
-/// A time to the second, in the person's time zone, such as `2026-11-30 14:43:07`.
-///
-/// The browser knows all time zones, and Swedes write times the way the server does.
-#[cfg(not(feature = "ssr"))]
-pub(crate) fn exact(at: Timestamp) -> String {
-    use js_sys::{Date, Object, Reflect};
-
-    let options = Object::new();
-    let zone = document().document_element().and_then(|html| html.get_attribute("data-time-zone"));
-    if let Some(zone) = zone {
-        // A property of a plain object can always be set.
-        let _ = Reflect::set(&options, &"timeZone".into(), &zone.into());
-    }
-    // Milliseconds of this age of the world are far below 2^53, so the conversion is exact.
-    let milliseconds = at.as_millisecond() as f64;
-    Date::new(&milliseconds.into()).to_locale_string("sv-SE", &options).into()
 }
 
 #[cfg(feature = "ssr")]

@@ -110,7 +110,8 @@ fn leave_in_a_while(toast: Option<Toast>, box_of_it: NodeRef<leptos::html::Div>)
     let Some(toast) = toast else { return };
     let interval = set_interval_with_handle(
         move || {
-            let busy = box_of_it.get_untracked().is_some_and(|toast| toast.matches(":hover, :focus-within").unwrap_or(false));
+            let busy =
+                box_of_it.get_untracked().is_some_and(|toast| toast.matches(":hover, :focus-within").unwrap_or(false));
             if !busy {
                 toast.hide();
             }

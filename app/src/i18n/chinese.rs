@@ -1,8 +1,9 @@
 #[cfg(feature = "ssr")]
 use super::on_server;
 use super::{
+    memories,
     messages::{Copy, Errors, Frame, Messages, NotFound, Status, Welcome},
-    pager, sign_in, trouble,
+    notices, trouble,
 };
 
 pub(super) static MESSAGES: Messages = Messages {
@@ -14,21 +15,31 @@ pub(super) static MESSAGES: Messages = Messages {
         store_unavailable: "数据库没有响应。请在服务器上运行 `polymnemo doctor` 查看原因。",
         unreachable: "服务器没有响应，页面会继续重试。",
     },
-    copy: Copy { copy: "复制", copied: "已复制", failed: "无法复制，请手动选择" },
+    copy: Copy {
+        copy: "复制",
+        #[cfg(not(feature = "ssr"))]
+        copied: "已复制",
+        #[cfg(not(feature = "ssr"))]
+        failed: "无法复制，请手动选择",
+    },
     welcome: Welcome {
         title: "所有 AI 共用一份记忆",
         lead: "告诉其中一个，其他的也就知道了。polymnemo 保存你要它记住的内容，并提供给任何支持 MCP 的客户端。",
     },
-    sign_in: sign_in::CHINESE,
     #[cfg(feature = "ssr")]
     on_server: on_server::CHINESE,
-    pager: pager::CHINESE,
+    search: memories::CHINESE_SEARCH,
+    memories: memories::CHINESE,
+    why: memories::CHINESE_WHY,
+    bulk: memories::CHINESE_BULK,
+    notices: notices::CHINESE,
     trouble: trouble::CHINESE,
     not_found: NotFound {
         title: "这里没有页面", text: "地址可能有误，或者它指向的内容已经不在了。", home: "回到首页"
     },
     errors: Errors {
         no_connection: "无法连接服务器。请检查网络后重试。",
+        #[cfg(feature = "ssr")]
         not_signed_in: "登录已失效。请在 /sign-in 重新登录后再试。",
     },
 };

@@ -1,8 +1,9 @@
 #[cfg(feature = "ssr")]
 use super::on_server;
 use super::{
+    memories,
     messages::{Copy, Errors, Frame, Messages, NotFound, Status, Welcome},
-    pager, sign_in, trouble,
+    notices, trouble,
 };
 
 pub(super) static MESSAGES: Messages = Messages {
@@ -14,16 +15,25 @@ pub(super) static MESSAGES: Messages = Messages {
         store_unavailable: "The database does not answer. Run `polymnemo doctor` on the server to see why.",
         unreachable: "The server does not answer. This page keeps trying.",
     },
-    copy: Copy { copy: "Copy", copied: "Copied", failed: "Not allowed: select and copy" },
+    copy: Copy {
+        copy: "Copy",
+        #[cfg(not(feature = "ssr"))]
+        copied: "Copied",
+        #[cfg(not(feature = "ssr"))]
+        failed: "Not allowed: select and copy",
+    },
     welcome: Welcome {
         title: "One memory for every AI you use",
         lead: "Tell one assistant, and the others know it too. polymnemo keeps what you ask it to remember, \
                and hands it to any client that speaks MCP.",
     },
-    sign_in: sign_in::ENGLISH,
     #[cfg(feature = "ssr")]
     on_server: on_server::ENGLISH,
-    pager: pager::ENGLISH,
+    search: memories::ENGLISH_SEARCH,
+    memories: memories::ENGLISH,
+    why: memories::ENGLISH_WHY,
+    bulk: memories::ENGLISH_BULK,
+    notices: notices::ENGLISH,
     trouble: trouble::ENGLISH,
     not_found: NotFound {
         title: "There is no page here",
@@ -32,6 +42,7 @@ pub(super) static MESSAGES: Messages = Messages {
     },
     errors: Errors {
         no_connection: "The server could not be reached. Check the connection and try again.",
+        #[cfg(feature = "ssr")]
         not_signed_in: "You are not signed in any more. Sign in at /sign-in and try again.",
     },
 };

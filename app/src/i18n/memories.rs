@@ -128,7 +128,8 @@ pub(super) const ENGLISH_FILTERS: Filters = Filters {
     clear: "Clear",
 };
 
-pub(super) const CHINESE_SEARCH: Search = Search { placeholder: "搜索记忆", search: "搜索", new_memory: "新建" };
+pub(super) const CHINESE_SEARCH: Search =
+    Search { placeholder: "搜索记忆", search: "搜索", new_memory: "新建" };
 
 #[cfg(feature = "ssr")]
 pub(super) const CHINESE_FILTERS: Filters = Filters {
@@ -165,9 +166,7 @@ pub(super) const ENGLISH: Memories = Memories {
         below => format!("{} found, {} more too far from it", grouped(hits), grouped(below)),
     },
     best_hits: |hits| format!("{} of the hits, the best first", grouped(hits)),
-    pending: |count| {
-        format!("{} found by word only for the moment", english(count, "passage is", "passages are"))
-    },
+    pending: |count| format!("{} found by word only for the moment", english(count, "passage is", "passages are")),
     no_hits: "Nothing fits",
     no_hits_text: |below| match below {
         0 => "No memory has these words or means something close. Try other words, or fewer filters.".to_owned(),

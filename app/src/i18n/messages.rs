@@ -1,6 +1,10 @@
 #[cfg(feature = "ssr")]
 use super::on_server::OnServer;
-use super::{pager::Pager, sign_in::SignIn, trouble::Trouble};
+use super::{
+    memories::{Bulk, Memories, Search, Why},
+    notices::Notices,
+    trouble::Trouble,
+};
 
 /// Everything the web app says, in one language. Text between backticks is shown as code.
 pub(crate) struct Messages {
@@ -8,10 +12,13 @@ pub(crate) struct Messages {
     pub(crate) status: Status,
     pub(crate) copy: Copy,
     pub(crate) welcome: Welcome,
-    pub(crate) sign_in: SignIn,
     #[cfg(feature = "ssr")]
     pub(crate) on_server: OnServer,
-    pub(crate) pager: Pager,
+    pub(crate) search: Search,
+    pub(crate) memories: Memories,
+    pub(crate) why: Why,
+    pub(crate) bulk: Bulk,
+    pub(crate) notices: Notices,
     pub(crate) trouble: Trouble,
     pub(crate) not_found: NotFound,
     pub(crate) errors: Errors,
@@ -38,7 +45,9 @@ pub(crate) struct Status {
 /// The copy button.
 pub(crate) struct Copy {
     pub(crate) copy: &'static str,
+    #[cfg(not(feature = "ssr"))]
     pub(crate) copied: &'static str,
+    #[cfg(not(feature = "ssr"))]
     pub(crate) failed: &'static str,
 }
 
@@ -58,5 +67,6 @@ pub(crate) struct NotFound {
 /// Errors that come from the way to the server, not from the service.
 pub(crate) struct Errors {
     pub(crate) no_connection: &'static str,
+    #[cfg(feature = "ssr")]
     pub(crate) not_signed_in: &'static str,
 }

@@ -20,18 +20,30 @@ mod errors;
 #[cfg(feature = "ssr")]
 mod first_steps;
 #[cfg(feature = "ssr")]
+mod history;
+#[cfg(feature = "ssr")]
 mod kept_form;
+mod memories;
+#[cfg(feature = "ssr")]
+mod memory;
 mod messages;
 #[cfg(feature = "ssr")]
 mod namespaces;
 #[cfg(feature = "ssr")]
+mod navigation;
+mod notices;
+#[cfg(feature = "ssr")]
 mod on_server;
+#[cfg(feature = "ssr")]
 mod pager;
 #[cfg(feature = "ssr")]
 mod settings;
+#[cfg(feature = "ssr")]
 mod sign_in;
 #[cfg(feature = "ssr")]
 mod tokens;
+#[cfg(feature = "ssr")]
+mod trash;
 mod trouble;
 
 use leptos::prelude::*;

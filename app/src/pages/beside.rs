@@ -25,7 +25,10 @@ mod server {
     use crate::{
         api::memories::Selection,
         components::on_server,
-        pages::{edit_memory::EditMemory, memory::MemoryDetail, memory_history::MemoryHistory, new_memory::NewMemory, no_such_memory::NoSuchMemory},
+        pages::{
+            edit_memory::EditMemory, memory::MemoryDetail, memory_history::MemoryHistory, new_memory::NewMemory,
+            no_such_memory::NoSuchMemory,
+        },
     };
 
     /// What the path says.

@@ -84,7 +84,8 @@ fn List(
     follow(selection, shown, error, busy, pane);
 
     let key = |(row, query): &(Row, String)| (row.id.clone(), row.revision, query.clone());
-    let rows = move || shown.with(|(of, found)| found.rows.iter().map(|row| (row.clone(), of.q.clone())).collect::<Vec<_>>());
+    let rows =
+        move || shown.with(|(of, found)| found.rows.iter().map(|row| (row.clone(), of.q.clone())).collect::<Vec<_>>());
     let below = move || shown.with_untracked(|(_, found)| found.below_threshold);
     view! {
         {move || error.get().map(|error| view! { <Trouble error /> })}

@@ -88,7 +88,7 @@ pub(crate) fn MemoryFields(
             )}
         </div>
         <p class="fault" role="alert" data-trouble>
-            {elsewhere.map(|error| i18n::explain(&error, Some(text.refused)))}
+            {elsewhere.map(|error| i18n::explain(&error, text.refused))}
         </p>
     }
 }

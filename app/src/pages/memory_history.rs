@@ -5,7 +5,9 @@ use leptos::{
 };
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
-use polymnemo_types::{DiffPart, Difference, ErrorCode, MemoryId, Page as ListPage, Revision, RevisionChanges, RevisionView};
+use polymnemo_types::{
+    DiffPart, Difference, ErrorCode, MemoryId, Page as ListPage, Revision, RevisionChanges, RevisionView,
+};
 
 use super::{
     beside::{link_with_list, links},

@@ -4,7 +4,7 @@ use leptos_router::hooks::use_query_map;
 
 use crate::{
     api::sign_in::{SignInOffer, SignInProblem, offered_sign_in},
-    components::with_code,
+    components::{on_server, with_code},
     i18n,
     paths::{after_sign_in, with_next},
 };
@@ -13,11 +13,15 @@ use crate::{
 /// the last attempt failed. Who is signed in already goes on at once.
 #[component]
 pub(crate) fn SignIn() -> impl IntoView {
-    let text = &i18n::messages().sign_in;
+    on_server(|| view! { <Page /> }.into_any())
+}
+
+#[component]
+fn Page() -> impl IntoView {
+    let text = &i18n::messages().on_server.sign_in;
     let query = use_query_map();
     let problem = move || query.with(|query| query.get_str("problem").and_then(|code| code.parse().ok()));
     let offer = Resource::new(|| (), |()| offered_sign_in());
-    #[cfg(feature = "ssr")]
     if problem().is_none() && is_signed_in() {
         query.with(|query| leptos_axum::redirect(after_sign_in(query.get_str("next"))));
     }
@@ -37,7 +41,6 @@ pub(crate) fn SignIn() -> impl IntoView {
     }
 }
 
-#[cfg(feature = "ssr")]
 fn is_signed_in() -> bool {
     use_context::<http::request::Parts>().is_some_and(|parts| parts.extensions.get::<polymnemo_memory::Ctx>().is_some())
 }
@@ -45,7 +48,7 @@ fn is_signed_in() -> bool {
 /// The way that this server offers.
 #[component]
 pub(crate) fn Ways(offer: SignInOffer, next: String) -> impl IntoView {
-    let text = &i18n::messages().sign_in;
+    let text = &i18n::messages().on_server.sign_in;
     match offer {
         SignInOffer::GitHub { host } => EitherOf3::A(view! {
             <p>{text.github}</p>
@@ -71,7 +74,7 @@ pub(crate) fn Ways(offer: SignInOffer, next: String) -> impl IntoView {
 
 /// What went wrong, in words.
 fn told(problem: SignInProblem) -> &'static str {
-    let text = &i18n::messages().sign_in;
+    let text = &i18n::messages().on_server.sign_in;
     match problem {
         SignInProblem::Denied => text.denied,
         SignInProblem::Expired => text.expired,

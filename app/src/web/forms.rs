@@ -11,7 +11,7 @@ use http::{HeaderValue, Method, StatusCode, Uri, header, request::Parts};
 use leptos::server_fn::error::SERVER_FN_ERROR_HEADER;
 use polymnemo_types::{ApiError, ErrorCode};
 
-use crate::{form::SentForm, paths::path_of_this_site};
+use crate::{api::changes::notice::leave, form::SentForm, paths::path_of_this_site};
 
 /// The longest form, in bytes, that is read: the longest memory with every byte of it escaped.
 const LONGEST_FORM: usize = 4 << 20;
@@ -53,7 +53,14 @@ where
     let elsewhere = answer.headers.get(header::LOCATION).cloned();
     let elsewhere = elsewhere.or_else(|| HeaderValue::from_str(path_of_this_site(then.as_deref()?)?).ok());
     let mut response = match (outcome, elsewhere) {
-        (Ok(_), Some(elsewhere)) => (StatusCode::SEE_OTHER, [(header::LOCATION, elsewhere)]).into_response(),
+        (Ok(done), Some(elsewhere)) => {
+            let mut response = (StatusCode::SEE_OTHER, [(header::LOCATION, elsewhere)]).into_response();
+            // What the form did is told by the page that comes next.
+            if let Some(notice) = serde_json::from_value(done).ok().and_then(|notice| leave(&notice)) {
+                response.headers_mut().append(header::SET_COOKIE, notice);
+            }
+            response
+        }
         (outcome, _) => {
             let status = answer.status;
             let mut page = render(page_of(parts, SentForm { call, fields, outcome })).await;

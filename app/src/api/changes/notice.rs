@@ -139,8 +139,7 @@ mod cookie {
             let ids: Vec<MemoryId> = (0..limits::IDS).map(|_| MemoryId(Uuid::now_v7())).collect();
             let revert = ids.iter().map(|&id| RevertChange { id, revision: 1_234 }).collect();
             let undo = Some(BulkUndo { restore: Vec::new(), revert });
-            let notice =
-                Notice::of_report(Deed::Changed, BulkReport { changed: ids, undo, ..BulkReport::default() });
+            let notice = Notice::of_report(Deed::Changed, BulkReport { changed: ids, undo, ..BulkReport::default() });
 
             let header = leave(&notice).expect("a valid header");
             let cookie = header.to_str().expect("visible characters").split(';').next().expect("a first part");
@@ -188,7 +187,8 @@ mod undo {
         let mut undo = BulkUndo::default();
         for memory in text.split_terminator('.') {
             let (id, revision) = memory.split_at_checked(22).ok_or_else(invalid)?;
-            let id = URL_SAFE_NO_PAD.decode(id).ok().and_then(|bytes| Uuid::from_slice(&bytes).ok()).ok_or_else(invalid)?;
+            let id =
+                URL_SAFE_NO_PAD.decode(id).ok().and_then(|bytes| Uuid::from_slice(&bytes).ok()).ok_or_else(invalid)?;
             let id = MemoryId(id);
             if revision.is_empty() {
                 undo.restore.push(id);

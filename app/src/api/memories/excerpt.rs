@@ -56,7 +56,8 @@ impl Marker {
     /// Where the words are, in ascending order; the ranges may overlap.
     fn marks(&mut self, passage: &str, words: &[String]) -> Vec<Range<usize>> {
         let mut marks: Vec<Range<usize>> = Vec::new();
-        let (unspaced, spaced): (Vec<&String>, Vec<&String>) = words.iter().partition(|word| word.chars().any(is_unspaced));
+        let (unspaced, spaced): (Vec<&String>, Vec<&String>) =
+            words.iter().partition(|word| word.chars().any(is_unspaced));
         // Scripts without spaces are indexed by characters and pairs of them, just as they stand there.
         for word in unspaced {
             marks.extend(passage.match_indices(word.as_str()).map(|(start, found)| start..start + found.len()));

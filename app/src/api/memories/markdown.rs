@@ -33,7 +33,8 @@ impl Filter {
             Event::Start(Tag::HtmlBlock) => safe.push(Event::Start(Tag::Paragraph)),
             Event::End(TagEnd::HtmlBlock) => safe.push(Event::End(TagEnd::Paragraph)),
             Event::Start(Tag::Link { dest_url, link_type, .. } | Tag::Image { dest_url, link_type, .. }) => {
-                let dest_url = if link_type == LinkType::Email { format!("mailto:{dest_url}").into() } else { dest_url };
+                let dest_url =
+                    if link_type == LinkType::Email { format!("mailto:{dest_url}").into() } else { dest_url };
                 // A link in a link is none.
                 let linked = !self.links.contains(&true) && leads_to_web_or_mailbox(&dest_url);
                 if linked {
@@ -154,7 +155,10 @@ mod tests {
 
     #[test]
     fn markdown_becomes_html() {
-        assert_eq!(to_html("# Tea\n\n- green\n- **black**"), "<h3>Tea</h3>\n<ul>\n<li>green</li>\n<li><strong>black</strong></li>\n</ul>\n");
+        assert_eq!(
+            to_html("# Tea\n\n- green\n- **black**"),
+            "<h3>Tea</h3>\n<ul>\n<li>green</li>\n<li><strong>black</strong></li>\n</ul>\n"
+        );
         assert_eq!(to_html("one\ntwo"), "<p>one<br />\ntwo</p>\n");
         assert_eq!(to_html("`a < b`"), "<p><code>a &lt; b</code></p>\n");
     }
@@ -174,7 +178,8 @@ mod tests {
             "| <u> |\n| --- |\n| <form> |",
         ] {
             let html = to_html(text);
-            let tags: Vec<&str> = html.split('<').skip(1).map(|tag| tag.split(['>', ' ']).next().unwrap_or_default()).collect();
+            let tags: Vec<&str> =
+                html.split('<').skip(1).map(|tag| tag.split(['>', ' ']).next().unwrap_or_default()).collect();
             for tag in &tags {
                 let name = tag.trim_start_matches('/');
                 assert!(
@@ -189,8 +194,14 @@ mod tests {
     #[test]
     fn links_lead_to_the_web_or_to_a_mailbox_only() {
         let rel = r#"rel="external noopener noreferrer nofollow""#;
-        assert_eq!(to_html("[a](https://example.org/?b&c)"), format!("<p><a href=\"https://example.org/?b&amp;c\" {rel}>a</a></p>\n"));
-        assert_eq!(to_html("<a@example.org>"), format!("<p><a href=\"mailto:a@example.org\" {rel}>a@example.org</a></p>\n"));
+        assert_eq!(
+            to_html("[a](https://example.org/?b&c)"),
+            format!("<p><a href=\"https://example.org/?b&amp;c\" {rel}>a</a></p>\n")
+        );
+        assert_eq!(
+            to_html("<a@example.org>"),
+            format!("<p><a href=\"mailto:a@example.org\" {rel}>a@example.org</a></p>\n")
+        );
         for address in [
             "javascript:alert(1)",
             "JaVaScRiPt:alert(1)",
@@ -203,7 +214,8 @@ mod tests {
             "//example.org",
             "#a",
         ] {
-            for text in [format!("[a](<{address}>)"), format!("![a](<{address}>)"), format!("[a]\n\n[a]: <{address}>")] {
+            for text in [format!("[a](<{address}>)"), format!("![a](<{address}>)"), format!("[a]\n\n[a]: <{address}>")]
+            {
                 assert!(!to_html(&text).contains("<a"), "{text:?} became {:?}", to_html(&text));
             }
         }
@@ -227,10 +239,16 @@ mod tests {
     fn addresses_in_a_text_become_links() {
         let linked = |text: &str| {
             let html = to_html(text);
-            html.split("href=\"").skip(1).map(|part| part.split('"').next().unwrap_or_default().to_owned()).collect::<Vec<_>>()
+            html.split("href=\"")
+                .skip(1)
+                .map(|part| part.split('"').next().unwrap_or_default().to_owned())
+                .collect::<Vec<_>>()
         };
         assert_eq!(linked("See https://example.org/a_b_c."), ["https://example.org/a_b_c"]);
-        assert_eq!(linked("(http://a.example) and https://b.example/x(y)"), ["http://a.example", "https://b.example/x(y)"]);
+        assert_eq!(
+            linked("(http://a.example) and https://b.example/x(y)"),
+            ["http://a.example", "https://b.example/x(y)"]
+        );
         assert_eq!(linked("在 https://example.org/路径，然后"), ["https://example.org/路径"]);
         assert!(linked("`https://example.org`").is_empty());
         assert!(linked("```\nhttps://example.org\n```").is_empty());

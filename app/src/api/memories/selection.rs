@@ -203,8 +203,9 @@ mod requests {
             if !self.is_search() {
                 return Ok(None);
             }
-            let ListRequest { namespace, tags, kind, source, client, after, before, include_superseded, cursor, .. } =
-                self.list_request(zone)?;
+            let ListRequest {
+                namespace, tags, kind, source, client, after, before, include_superseded, cursor, ..
+            } = self.list_request(zone)?;
             Ok(Some(RecallRequest {
                 query: self.q.clone(),
                 namespace,

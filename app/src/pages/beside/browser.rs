@@ -52,7 +52,7 @@ fn follow(place: NodeRef<Div>, title: RwSignal<String>) {
         let mut own = ParamsMap::new();
         query.with(|query| {
             for (name, value) in query.latest_values().filter(|(name, _)| !Selection::has_field(name)) {
-                own.insert(name.to_owned(), value.to_owned());
+                own.insert(name.to_string(), value.to_owned());
             }
         });
         (path.get(), own)

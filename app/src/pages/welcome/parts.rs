@@ -73,7 +73,7 @@ fn WaysIn(offer: SignInOffer, mcp_url: String) -> impl IntoView {
     let has_keys = !matches!(offer, SignInOffer::GitHub { .. });
     view! {
         <section class="welcome-sign-in" aria-labelledby="sign-in">
-            <h2 id="sign-in">{i18n::messages().sign_in.title}</h2>
+            <h2 id="sign-in">{i18n::messages().on_server.sign_in.title}</h2>
             <Ways offer next="/".to_owned() />
         </section>
         {has_keys.then(|| view! { <FirstSteps mcp_url /> })}
