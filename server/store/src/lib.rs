@@ -1,12 +1,12 @@
 //! The store: PostgreSQL and pgvector behind the port that the memory service names.
 //!
 //! Each method is one transaction that begins by saying for whom it works, so that row-level
-//! security stands as a second wall behind the conditions in the queries ([`transaction`]).
+//! security stands as a second wall behind the conditions in the queries (`transaction`).
 //! Nothing outlives a transaction on the connection, neither settings nor prepared statements, so
 //! any pooler may hand the next transaction to another connection.
 //!
-//! One file for each noun or verb; the two that matter most are [`index`], which keeps the search
-//! index true to the memories, and [`search`], which reads it.
+//! One file for each noun or verb; the two that matter most are `index`, which keeps the search
+//! index true to the memories, and `search`, which reads it.
 
 mod accounts;
 mod browser_sessions;

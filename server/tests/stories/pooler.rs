@@ -59,13 +59,16 @@ impl Pooler {
         }
         let process = command.arg(file).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pooler = Self { process, folder };
+        let socket = pooler.folder.path().join(".s.PGSQL.6432");
         for _ in 0..100 {
-            if pooler.folder.path().join(".s.PGSQL.6432").exists() {
-                return Some(pooler);
+            if socket.exists() {
+                break;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        panic!("pgbouncer did not start: {}", fs::read_to_string(pooler.folder.path().join("log")).unwrap_or_default());
+        let log = fs::read_to_string(pooler.folder.path().join("log")).unwrap_or_default();
+        assert!(socket.exists(), "pgbouncer did not start: {log}");
+        Some(pooler)
     }
 
     fn url(&self, database: &Url) -> String {
