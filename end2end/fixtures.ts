@@ -8,15 +8,18 @@ export { expect };
 /** A test whose page must stay free of errors, policy violations and requests to other sites. */
 export const test = base.extend<{ watched: void }>({
   watched: [
-    async ({ page, baseURL }, use) => {
+    async ({ page, baseURL, javaScriptEnabled }, use) => {
       const complaints: string[] = [];
       page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
       page.on("console", (message) => {
-        // Chromium reports a page that answers 404 or 400 as an error; the tests look at the status themselves.
-        const pageItself = message.location().url === page.url() && /status of 4\d\d/.test(message.text());
+        // Chromium reports a page that answers 404 or 400 as an error, and a server function that refuses, too; the tests
+        // look at what came of it themselves.
+        const { url } = message.location();
+        const refused = (url === page.url() || url.startsWith(`${baseURL}/api/`)) && /status of 4\d\d/.test(message.text());
         const blocked = message.text().startsWith("Service Worker registration blocked by Playwright");
+        const preloaded = !javaScriptEnabled && message.text().includes("preloaded using link preload but not used");
         const withheld = message.text().includes("net::ERR_FAILED") && withholding.has(page);
-        if (["error", "warning"].includes(message.type()) && !pageItself && !withheld && !blocked) {
+        if (["error", "warning"].includes(message.type()) && !refused && !withheld && !blocked && !preloaded) {
           complaints.push(`console ${message.type()}: ${message.text()}`);
         }
       });

@@ -40,6 +40,12 @@ export async function openRow(page: Page, text: string) {
   await expect(page.locator(".memory-text")).toContainText(text);
 }
 
+/** The field for a memory's text. */
+export const textField = (page: Page) => page.getByRole("textbox", { name: "Text", exact: true });
+
+/** Another field of the form for a memory. */
+export const field = (page: Page, name: string) => page.locator(".detail").getByLabel(name, { exact: true });
+
 export const toast = (page: Page) => page.locator(".toast");
 
 /** Waits until the page is alive, if it ever will be. */

@@ -32,11 +32,20 @@ pub fn App() -> impl IntoView {
     crate::components::keep_title();
 
     view! {
-        <Title formatter=|page: String| page + TITLE_END />
+        <Title formatter=whole_title />
         <Router>
             <Pages />
         </Router>
     }
+}
+
+/// The title of the document, for the title of a page.
+fn whole_title(page: String) -> String {
+    let title = page + TITLE_END;
+    // The server puts it into the markup as it is, and a title can hold what anyone stored.
+    #[cfg(feature = "ssr")]
+    let title = title.replace('&', "&amp;").replace('<', "&lt;");
+    title
 }
 
 /// The page of this address, unless a form was sent to it by someone who is not signed in any more.

@@ -57,7 +57,7 @@ pub(crate) fn with_next(path: &str, next: &str) -> String {
 }
 
 /// A value in a query, with everything encoded that could mean something there.
-fn encoded(value: &str) -> String {
+pub(crate) fn encoded(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~' | b'/') {

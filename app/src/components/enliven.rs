@@ -1,4 +1,4 @@
-//! Life for what the server made, see [`on_server`](super::on_server).
+//! Life for what the server made, see [`on_server`](mod@super::on_server).
 //!
 //! | markup | what happens |
 //! | --- | --- |

@@ -120,6 +120,8 @@ fn Select(
 
 #[component]
 fn Day(name: &'static str, label: &'static str, chosen: String) -> impl IntoView {
+    // Browsers show nothing else in such a field, and complain; that it is no day, the list tells.
+    let chosen = Some(chosen).filter(|day| day.parse::<jiff::civil::Date>().is_ok());
     view! {
         <label class="day">
             {label}

@@ -28,6 +28,8 @@ mod on_server;
 mod pager;
 mod search_bar;
 mod status_line;
+#[cfg(feature = "ssr")]
+mod textarea;
 mod time;
 mod toast;
 mod trouble;
@@ -60,6 +62,7 @@ pub(crate) use self::{
     navigation::Navigation,
     on_server::on_server,
     pager::Pager,
+    textarea::in_textarea,
     time::{Time, exact, time_zone},
 };
 #[cfg(not(feature = "ssr"))]

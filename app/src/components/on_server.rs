@@ -2,11 +2,11 @@
 //!
 //! Texts and plain forms need nothing of the browser that it has not got anyway, so their code
 //! stays out of the wasm, which would be twice as large with it. What little there is to bring to
-//! life in them is done for all of them at once, see [`enliven`](super::enliven).
+//! life in them is done for all of them at once, see [`enliven`](mod@super::enliven).
 
 use leptos::prelude::*;
 
-/// Makes a part of a page on the server. In its place the browser has [`OnServer`].
+/// Makes a part of a page on the server. In its place the browser has `OnServer`.
 ///
 /// What the part loads is not sent to the browser a second time as data.
 #[cfg(feature = "ssr")]

@@ -2,7 +2,12 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 use leptos_router::hooks::use_location;
 
-use crate::{components::on_server, form::SentForm, i18n, paths::sign_in_path};
+use crate::{
+    components::{in_textarea, on_server},
+    form::SentForm,
+    i18n,
+    paths::sign_in_path,
+};
 
 /// The page for someone who sent a form after their session had ended: it keeps all that they
 /// typed, so that they can sign in elsewhere and send it again. Nothing of it is stored.
@@ -35,7 +40,7 @@ fn Page(sent: SentForm) -> impl IntoView {
                 {fields.map(|(name, value)| view! { <input type="hidden" name=name value=value /> }).collect_view()}
                 <button class="button-plain">{text.send}</button>
             </form>
-            {typed.map(|typed| view! { <textarea class="input" readonly aria-label=text.typed>{typed}</textarea> })}
+            {typed.map(|typed| view! { <textarea class="input" readonly aria-label=text.typed>{in_textarea(&typed)}</textarea> })}
         </section>
     }
     .into_any()

@@ -5,7 +5,10 @@ use leptos::{
     prelude::*,
 };
 use leptos_meta::Title;
-use leptos_router::hooks::{use_location, use_query_map};
+use leptos_router::{
+    components::Outlet,
+    hooks::{use_location, use_query_map},
+};
 use polymnemo_types::ApiError;
 
 use super::Beside;
@@ -55,6 +58,8 @@ pub(crate) fn Memories() -> impl IntoView {
                 <BulkBar here=Signal::derive(move || selection.with(|selection| selection.at(&path.get()))) />
             </section>
             <Beside />
+            // Nothing is in it, see `BelowMemories`; but the router waits for what it shows.
+            <Outlet />
         </div>
     }
     .into_any()

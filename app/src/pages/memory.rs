@@ -48,6 +48,7 @@ fn Read(page: MemoryPage, raw: bool) -> impl IntoView {
     let id = memory.id;
     let path = memory_path(id);
     let title = preview(&memory).lines().next().unwrap_or_default().chars().take(60).collect::<String>();
+    let title = title.trim_start_matches(['#', ' ']).to_owned();
     let actions = memory.own.then(|| {
         view! {
             <a class="button-quiet" href=link_with_list(&format!("{path}/edit")) data-list data-key="e">

@@ -1,7 +1,10 @@
 use leptos::prelude::*;
 use polymnemo_types::{ApiError, ErrorCode, limits};
 
-use crate::{components::Sending, i18n};
+use crate::{
+    components::{Sending, in_textarea},
+    i18n,
+};
 
 /// What the fields of a memory hold.
 #[derive(Debug, Clone, Default)]
@@ -37,10 +40,10 @@ pub(crate) fn MemoryFields(
             </button>
         </p>
         <div class="field">
-            <label for="content">{text.content}</label>
+            <label for="memory-content">{text.content}</label>
             <textarea
                 class="input memory-input"
-                id="content"
+                id="memory-content"
                 name="content"
                 required
                 autofocus
@@ -48,7 +51,7 @@ pub(crate) fn MemoryFields(
                 aria-invalid=fault(sending, "content").map(|_| "true")
                 aria-describedby="content-fault"
             >
-                {in_textarea(content)}
+                {in_textarea(&content)}
             </textarea>
             {fault_of(sending, "content")}
         </div>
@@ -157,11 +160,6 @@ fn at_fault(error: &ApiError) -> Option<&'static str> {
         }
         _ => None,
     }
-}
-
-/// A text in a `<textarea>`: the parser of HTML drops a line end at its beginning.
-fn in_textarea(text: String) -> String {
-    if text.starts_with('\n') { format!("\n{text}") } else { text }
 }
 
 #[cfg(test)]

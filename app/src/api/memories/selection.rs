@@ -3,6 +3,8 @@ use std::{fmt, str::FromStr};
 use leptos_router::params::ParamsMap;
 use serde::{Deserialize, Serialize};
 
+use crate::paths::encoded;
+
 /// The memories on a page of a list.
 #[cfg(feature = "ssr")]
 pub(super) const LISTED: u32 = polymnemo_types::limits::PAGE_MAX;
@@ -182,11 +184,12 @@ impl Selection {
 /// As the query of a URL, question mark included; nothing where all is empty.
 impl fmt::Display for Selection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut query = ParamsMap::new();
+        let mut mark = '?';
         for (name, value) in self.fields().into_iter().filter(|(_, value)| !value.is_empty()) {
-            query.insert(name, value.clone());
+            write!(formatter, "{mark}{name}={}", encoded(value))?;
+            mark = '&';
         }
-        formatter.write_str(&query.to_query_string())
+        Ok(())
     }
 }
 

@@ -16,7 +16,7 @@ use super::ALONE;
 use crate::{
     api::memories::Selection,
     app::TITLE_END,
-    components::{Changes, Sent, Toast, draft, post, title_of_page},
+    components::{Changes, Sent, Toast, draft, post, title_of_page, use_here},
     i18n,
     pages::memories::selection,
 };
@@ -47,6 +47,8 @@ fn follow(place: NodeRef<Div>, title: RwSignal<String>) {
     let came_with_page = Owner::current_shared_context().is_some_and(|context| context.during_hydration());
     let path = use_location().pathname;
     let query = use_query_map();
+    // The window learns the address a moment later, when all is in place.
+    let here = use_here();
     // What only the list is about changes nothing here.
     let address = Memo::new(move |_| {
         let mut own = ParamsMap::new();
@@ -77,13 +79,15 @@ fn follow(place: NodeRef<Div>, title: RwSignal<String>) {
         }
         stop();
         let path_changed = before.is_none_or(|before| before.0 != now.0);
-        let (request, handle) = abortable(fetch());
+        let (request, handle) = abortable(fetch(untrack(here)));
         running.set_value(Some(handle));
         leptos::task::spawn_local(async move {
             let Ok(part) = request.await else { return };
             match part {
                 Some(part) => {
-                    title.try_set(part.title);
+                    // Where nothing stands beside the list, it is the list's page.
+                    let of_list = i18n::messages().memories.title;
+                    title.try_set(if part.title.is_empty() { of_list.to_owned() } else { part.title });
                     if path_changed || part.html != place.inner_html() {
                         place.set_inner_html(&part.html);
                         draft::restore(&place);
@@ -107,10 +111,8 @@ struct Part {
     title: String,
 }
 
-/// Fetches what stands beside the list at the address of the page.
-async fn fetch() -> Option<Part> {
-    // The address is what it will be in a moment: the router changes it when all is in place.
-    let address = window().location().href().ok()?;
+/// Fetches what stands beside the list at an address of the page.
+async fn fetch(address: String) -> Option<Part> {
     let response = Request::get(&address).header(ALONE, "1").send().await.ok()?;
     if response.redirected() {
         return None;
@@ -196,7 +198,7 @@ fn on_submit(selection: Memo<Selection>) -> impl Fn(SubmitEvent) + 'static {
                         navigate(&path, Default::default());
                     }
                 }
-                Err(error) if error.code == ErrorCode::Unavailable => {
+                Err(error) if matches!(error.code, ErrorCode::Unavailable | ErrorCode::NotSignedIn) => {
                     let _ = form.remove_attribute("aria-busy");
                     if let Ok(Some(place)) = form.query_selector("[data-trouble]") {
                         place.set_text_content(Some(&i18n::explain(&error, None)));
