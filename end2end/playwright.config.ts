@@ -13,11 +13,14 @@ export default defineConfig({
   retries: 0,
   workers: 2,
   forbidOnly: !!process.env.CI,
-  projects: [
-    { name: "together", testIgnore: "alone/**" },
-    // What changes the person's settings would change the pages under the other tests.
-    { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
-  ],
+  // A server offers one way to sign in, so there is one server for each.
+  projects: process.env.END2END_GITHUB
+    ? [{ name: "github", testMatch: "github/**" }]
+    : [
+        { name: "together", testIgnore: ["alone/**", "github/**"] },
+        // What changes the person's settings would change the pages under the other tests.
+        { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
+      ],
   reporter: [["list"], ["./summary.ts"]],
   use: {
     baseURL,

@@ -18,6 +18,13 @@ const open = (...places) => async (page) => {
   for (const place of places) await page.locator("details.record > summary").nth(place).click();
 };
 
+/** Opens the memory whose row holds this text. */
+const openMemory = async (page, text) => {
+  await page.locator("html[data-alive]").waitFor();
+  await page.locator(".memory-row").filter({ hasText: text }).locator("h3 a").click();
+  await page.locator(".memory-text").waitFor();
+};
+
 // `prepare` brings the page into the state to be shown. Pages of someone who is signed in are shown `before` there is
 // anything on them, and after.
 const pages = [
@@ -38,6 +45,54 @@ const pages = [
   { name: "sign-in-problem", path: "/sign-in?problem=link" },
   { name: "not-found", path: "/no/such/page" },
   { name: "offline", path: "/offline" },
+  { name: "memories-empty", path: "/memories", signedIn: true, before: true, prepare: alive },
+  { name: "memories", path: "/memories", signedIn: true, prepare: alive },
+  {
+    name: "memories-selected",
+    path: "/memories",
+    signedIn: true,
+    prepare: async (page) => {
+      await alive(page);
+      for (const place of [1, 2]) await page.locator(".memory-row input").nth(place).check();
+      await page.locator(".bulk-change summary").click();
+    },
+  },
+  {
+    name: "memories-search",
+    path: "/memories?q=where+does+Ada+like+to+sit",
+    signedIn: true,
+    prepare: async (page) => {
+      await alive(page);
+      await page.locator(".why summary").first().click();
+    },
+  },
+  { name: "memories-nothing", path: "/memories?q=zzzzqqqq&namespace=work", signedIn: true, prepare: alive },
+  { name: "memories-error", path: "/memories?from=yesterday", signedIn: true, prepare: alive },
+  { name: "memory", path: "/memories?namespace=work", signedIn: true, prepare: (page) => openMemory(page, "Release checklist") },
+  {
+    name: "memory-edit",
+    path: "/memories?namespace=work",
+    signedIn: true,
+    prepare: async (page) => {
+      await openMemory(page, "Release checklist");
+      await page.locator(".detail [data-key=e]").click();
+      await page.locator("#memory-content").waitFor();
+    },
+  },
+  {
+    name: "memory-history",
+    path: "/memories?namespace=personal",
+    signedIn: true,
+    prepare: async (page) => {
+      await openMemory(page, "window seats");
+      await page.locator(".detail header a[href*=history]").click();
+      await page.locator(".state").first().waitFor();
+    },
+  },
+  { name: "memory-new", path: "/memories/new", signedIn: true, prepare: alive },
+  { name: "memory-none", path: "/memories/00000000-0000-7000-8000-000000000000", signedIn: true, prepare: alive },
+  { name: "trash-empty", path: "/trash", signedIn: true, before: true, prepare: alive },
+  { name: "trash", path: "/trash", signedIn: true, prepare: alive },
   { name: "namespaces-empty", path: "/namespaces", signedIn: true, before: true, prepare: alive },
   { name: "namespaces", path: "/namespaces", signedIn: true, prepare: open(1) },
   {
@@ -96,6 +151,28 @@ const viewports = [
   { width: 390, height: 844 },
 ];
 
+const memories = [
+  ["personal", "Ada prefers window seats on trains, and aisle seats on flights of more than four hours.", ["travel"], "chat"],
+  ["work", "Ada owns the billing service since March.", ["teams"]],
+  ["work", "The release train leaves every second Tuesday at 14:00 UTC; the freeze begins the Friday before.", ["release"]],
+  [
+    "work",
+    "# Release checklist\n\n1. Run `make test`\n2. Tag the release\n3. Watch the **error rate** for half an hour\n\n| step | owner |\n| --- | --- |\n| tag | Ada |\n| watch | Lin |\n\n```sh\ngit tag v1.2.3\n```\n\nMore in [the runbook](https://example.org/runbook).",
+    ["release"],
+    "https://example.org/runbook",
+  ],
+  ["home/garden", "The quince was planted in autumn 2024; prune it in late winter.", ["garden", "trees"]],
+  ["personal", "Lin's birthday is on 3 May. She likes pour-over coffee and hates surprises.", ["people"]],
+  ["personal", "我对花生过敏，但可以吃杏仁。", ["健康"]],
+  ["读书", "《三体》读到第二部第三章，喜欢罗辑这个角色。", ["科幻"]],
+  ["work", "Migrations are raw SQL, one file each, and never edited once they have landed.", ["database"], "cursor"],
+  ["work", "The staging database is restored from production every Sunday night.", ["database"]],
+  ["personal", "The spare key is with the neighbours on the second floor.", []],
+  ["work", "Stand-up is at 9:30, and written on Fridays.", ["process"]],
+  ["work", "An idea for the offsite: a day without laptops.", []],
+  ["personal", "Try the new bakery at the station.", []],
+];
+
 /** What someone has after some weeks. */
 async function live(person) {
   const send = (path, form) => person.post(path, { form, headers: { accept: "text/html" }, maxRedirects: 0 });
@@ -114,21 +191,22 @@ async function live(person) {
   for (const name of ["claude-code", "cursor-vscode", "nightly.py"]) {
     await call("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name, version: "1" } });
   }
-  for (const [namespace, content] of [
-    ["work", "The release train leaves every second Tuesday."],
-    ["work", "Ada owns the billing service since March."],
-    ["home/garden", "The quince was planted in autumn 2024."],
-    ["读书", "《三体》读到第二部。"],
-  ]) {
-    await call("tools/call", { name: "remember", arguments: { content, namespace } });
+  const tool = async (name, args) => (await (await call("tools/call", { name, arguments: args })).json()).result?.structuredContent;
+  const stored = [];
+  for (const [namespace, content, tags, source] of memories) {
+    stored.push(await tool("remember", { namespace, content, tags, ...(source && { source }) }));
   }
+  await tool("update", { id: stored[0].id, content: `${memories[0][1]} Never the middle.`, tags: ["travel", "trains"] });
+  await tool("remember", { namespace: "work", content: "Ada owns the billing service since April.", supersedes: [stored[1].id] });
+  await tool("forget", { ids: stored.slice(-2).map(({ id }) => id) });
   await client.dispose();
 }
 
 const folder = new URL("screenshots/", import.meta.url).pathname;
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch(launchOptions);
-const person = await request.newContext({ baseURL });
+// Forms are taken from the own pages alone.
+const person = await request.newContext({ baseURL, extraHTTPHeaders: { origin: baseURL } });
 await person.get(execFileSync(process.env.END2END_SIGN_IN_LINK, { encoding: "utf8" }).trim(), { maxRedirects: 0 });
 const session = await person.storageState();
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command beside a server of its own: end2end/with-server.sh COMMAND [ARGUMENT…]
 #
+# With END2END_GITHUB, the path of the stand-in for GitHub (an example of the server's), people sign in with that.
 # The server is the real one (END2END_BINARY, else target/debug/polymnemo), with an embedded database in a folder that
 # is gone afterwards. The command finds its address in END2END_URL, a working key in END2END_KEY, and in
 # END2END_SIGN_IN_LINK a program that prints a link which signs in.
@@ -14,9 +15,11 @@ work=$(mktemp -d)
 # The embedded database runs as another user where this runs as root.
 chmod 755 "$work"
 server=
+github=
 ready=
 stop() {
     if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi
+    if [ -n "$github" ]; then kill "$github" 2>/dev/null || true; fi
     wait
     if [ -z "$ready" ]; then sed 's/^/    /' "$work/server.log" >&2; fi
     rm -rf "$work"
@@ -35,6 +38,16 @@ server_with=(
     POLYMNEMO_RUNTIME_DIR="$(runtime_dir)" POLYMNEMO_SITE_DIR="$root/target/site"
     POLYMNEMO_API_KEYS="$END2END_KEY:ada" "$(realpath "$binary")"
 )
+if [ -n "${END2END_GITHUB-}" ]; then
+    "$END2END_GITHUB" 0 octocat >"$work/github" &
+    github=$!
+    for _ in $(seq 100); do
+        [ "$(grep -c = "$work/github")" = 3 ] && break
+        sleep 0.1
+    done
+    mapfile -t settings <"$work/github"
+    export "${settings[@]}"
+fi
 {
     echo '#!/usr/bin/env bash'
     printf 'exec'

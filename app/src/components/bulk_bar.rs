@@ -24,7 +24,7 @@ pub(crate) fn BulkBar(
     view! {
         <div class="bulk-bar" node_ref=bar>
             <LiveForm sending id=BULK then=here on_done=done>
-                <p class="selected">{text.selected.0} <span class="selected-count"></span> {text.selected.1}</p>
+                <p class="selected">{text.selected.0} " " <span class="selected-count"></span> " " {text.selected.1}</p>
                 <details class="bulk-change" open=sending.typed("add_tags").is_some()>
                     <summary class="button-quiet">{text.change}</summary>
                     <div class="bulk-fields">

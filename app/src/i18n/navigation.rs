@@ -22,7 +22,7 @@ pub(crate) struct Keyboard {
 }
 
 pub(super) const ENGLISH: Navigation = Navigation {
-    label: "Pages",
+    label: "Main",
     home: "polymnemo, memories",
     memories: "Memories",
     trash: "Trash",
@@ -34,7 +34,7 @@ pub(super) const ENGLISH: Navigation = Navigation {
 };
 
 pub(super) const CHINESE: Navigation = Navigation {
-    label: "页面",
+    label: "主导航",
     home: "polymnemo 记忆",
     memories: "记忆",
     trash: "回收站",

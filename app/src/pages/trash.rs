@@ -64,7 +64,7 @@ fn Forgotten(found: ListPage<Memory>) -> impl IntoView {
     let rows = found.items.into_iter().map(|memory| view! { <TrashRow memory sending /> });
     view! {
         <section aria-labelledby="in-trash">
-            <h2 class="list-summary" id="in-trash" role="status">
+            <h2 class="list-summary" id="in-trash">
                 {(text.count)(found.total)}
             </h2>
             {sending

@@ -18,14 +18,14 @@ for (const javaScriptEnabled of [true, false]) {
       await page.getByLabel("中文").check();
       await save(page);
       await expect(page.locator("html")).toHaveAttribute("lang", "zh-Hans");
-      await expect(page.getByRole("status")).toHaveText("已保存。");
+      await expect(page.locator("main").getByRole("status")).toHaveText("已保存。");
       await page.goto("/tokens");
       await expect(page.getByRole("heading", { level: 1 })).toHaveText("令牌");
       await page.goto("/settings");
       await page.getByLabel("跟随浏览器").check();
       await save(page, "保存");
       await expect(page.locator("html")).toHaveAttribute("lang", "en");
-      await expect(page.getByRole("status")).toHaveText("Saved.");
+      await expect(page.locator("main").getByRole("status")).toHaveText("Saved.");
       await expect(page.getByLabel("As the browser asks")).toBeChecked();
     });
 
@@ -86,7 +86,7 @@ test.describe("in Tokyo", () => {
     await page.getByRole("button", { name: "Use this browser’s: Asia/Tokyo" }).click();
     await expect(page.getByLabel("Time zone")).toHaveValue("Asia/Tokyo");
     await save(page);
-    await expect(page.getByRole("status")).toHaveText("Saved.");
+    await expect(page.locator("main").getByRole("status")).toHaveText("Saved.");
     await expect(page.locator("html")).toHaveAttribute("data-time-zone", "Asia/Tokyo");
   });
 });

@@ -40,6 +40,17 @@ impl App {
         Client::new(self.port, &key_of(USER))
     }
 
+    /// Where the pages are.
+    pub(crate) fn base(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// A link that signs the user in.
+    pub(crate) async fn sign_in_link(&self) -> Result<String, Failure> {
+        let link = self.parts.sign_in_links().make(&self.base()).await.map_err(|error| error.to_string())?;
+        Ok(link.expose().to_owned())
+    }
+
     pub(crate) fn service(&self) -> &MemoryService {
         &self.parts.service
     }

@@ -10,6 +10,7 @@ mod client;
 mod embedders;
 mod ingest;
 mod memory;
+mod pages;
 mod process;
 mod queries;
 mod recall;
@@ -56,7 +57,7 @@ struct Options {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Recall through the endpoint
+    /// Recall through the endpoint, lists, and the pages of the web app
     Recall,
     /// Remember through the endpoint, against the embedder alone
     Ingest,

@@ -24,6 +24,7 @@ use crate::{
     app::App,
     client::Client,
     embedders::TimedEmbedder,
+    pages,
     queries::{Class, Queries},
     sample::{Sample, rate},
     setup::{self, Failure},
@@ -60,6 +61,7 @@ pub(crate) async fn measure(data: &Path, model: &str, sizes: &[u32], queries: us
         }
         recalls(&app.client(), &embedder, Queries::new(&language, size)?, size, queries).await?;
         reads(&app.client(), size, queries).await?;
+        pages::measure(&app, &embedder, Queries::new(&language, size)?, size, queries).await?;
     }
     app.stop().await
 }

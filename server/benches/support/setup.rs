@@ -25,6 +25,7 @@ pub(crate) fn config(data: &Path, model: &str) -> Result<Config, Failure> {
         ("POLYMNEMO_DATA_DIR", data.as_os_str().to_owned()),
         ("POLYMNEMO_EMBED_MODEL", model.into()),
         ("POLYMNEMO_TIME_ZONE", "UTC".into()),
+        ("POLYMNEMO_STDIO_USER", "bench".into()),
     ];
     let settings = settings.map(|(name, value)| (name.into(), value));
     Ok(Config::from_settings(&Settings::from_sources(settings, nowhere)?)?)
