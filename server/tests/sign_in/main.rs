@@ -10,6 +10,7 @@ mod forged;
 mod github;
 mod link;
 mod sessions;
+mod strangers;
 mod tokens;
 
 use sea_orm::{ConnectionTrait, Statement};

@@ -30,6 +30,11 @@ impl Browser {
         self
     }
 
+    /// The origin of the pages.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
     /// Visits an address of the server: a path, or a URL that begins with the origin.
     pub async fn get(&self, address: &str) -> Response {
         let request = self.request(Method::GET, address).header(header::ACCEPT, "text/html,*/*;q=0.8");
