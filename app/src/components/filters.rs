@@ -36,17 +36,14 @@ fn Fields() -> impl IntoView {
                     let Choices { namespaces, facets } = choices.await.unwrap_or_default();
                     let names: Vec<String> = namespaces.iter().map(|namespace| namespace.name.clone()).collect();
                     let tags: Vec<String> = facets.tags.iter().map(|tag| tag.value.clone()).collect();
-                    let namespaces = namespaces
-                        .into_iter()
-                        .map(|namespace| Choice::counted(namespace.name, namespace.memories))
-                        .collect();
-                    let more_is_open = selection.narrows_more();
+                    let namespaces = names.iter().map(|name| Choice::new(name, name)).collect();
+                    let more_is_set = selection.narrows_more();
                     view! {
                         <div class="filters">
                             <Select name="namespace" label=text.namespace any=text.any_namespace choices=namespaces chosen=selection.namespace />
                             <Select name="tag" label=text.tag any=text.any_tag choices=counted(facets.tags) chosen=selection.tag />
                             <Select name="time" label=text.time any=text.any_time choices=periods chosen=selection.time />
-                            <details class="more-filters" open=more_is_open>
+                            <details class="more-filters" class:is-set=more_is_set>
                                 <summary>{text.more}</summary>
                                 <div class="more">
                                     <Select name="client" label=text.client any=text.any_client choices=counted(facets.clients) chosen=selection.client />

@@ -72,19 +72,20 @@ fn EditForm(page: MemoryPage) -> impl IntoView {
                 <input type="hidden" name="id" value=id.to_string() />
                 // After a conflict, what is saved next is meant for what the memory is by now.
                 <input type="hidden" name="revision" value=memory.revision.to_string() />
-                <MemoryFields values sending draft=id.to_string() />
-                <div class="field">
-                    <label for="occurred_at">{text.occurred}</label>
-                    <input
-                        class="input"
-                        type="datetime-local"
-                        id="occurred_at"
-                        name="occurred_at"
-                        required
-                        value=occurred_at_typed
-                    />
-                    <input type="hidden" name="occurred_at_shown" value=occurred_at />
-                </div>
+                <MemoryFields values sending draft=id.to_string()>
+                    <div class="field">
+                        <label for="occurred_at">{text.occurred}</label>
+                        <input
+                            class="input"
+                            type="datetime-local"
+                            id="occurred_at"
+                            name="occurred_at"
+                            required
+                            value=occurred_at_typed
+                        />
+                        <input type="hidden" name="occurred_at_shown" value=occurred_at />
+                    </div>
+                </MemoryFields>
                 <div class="buttons">
                     <button class="button-main">{if conflict { text.save_over } else { text.save }}</button>
                     <a class="button-plain" href=link_with_list(&path) data-list>

@@ -26,6 +26,9 @@ pub(crate) fn MemoryFields(
     /// The name under which the browser keeps what is typed.
     #[prop(into)]
     draft: String,
+    /// Further fields, beside the short ones.
+    #[prop(optional)]
+    children: Option<Children>,
 ) -> impl IntoView {
     let text = &i18n::messages().on_server.edit;
     let typed = move |name, value: String| sending.typed(name).unwrap_or(value);
@@ -89,6 +92,7 @@ pub(crate) fn MemoryFields(
                     list: None,
                 },
             )}
+            {children.map(|children| children())}
         </div>
         <p class="fault" role="alert" data-trouble>
             {elsewhere.map(|error| i18n::explain(&error, text.refused))}
