@@ -1,6 +1,6 @@
 //! Reading the times that callers give: RFC 3339, or a date in the user's time zone.
 
-use jiff::{Timestamp, Unit, civil, tz::TimeZone};
+use jiff::{Timestamp, Unit, civil, fmt::temporal::Pieces, tz::TimeZone};
 
 use crate::{Error, Result};
 
@@ -15,12 +15,24 @@ pub(crate) fn parse(field: &str, text: &str, zone: &TimeZone) -> Result<Timestam
         .parse::<Timestamp>()
         .ok()
         .or_else(|| in_zone(text.parse::<civil::DateTime>().ok()?, zone))
-        .or_else(|| in_zone(text.parse::<civil::Date>().ok()?.to_datetime(civil::Time::midnight()), zone));
+        .or_else(|| in_zone(text.parse::<civil::Date>().ok()?.to_datetime(civil::Time::midnight()), zone))
+        .or_else(|| is_in_the_last_year(text).then_some(Timestamp::MAX));
+    // RFC 3339 has no years before 0001 in every zone.
+    let time = time.filter(|time| *time >= FIRST);
     time.map(to_microseconds).ok_or_else(|| {
         Error::Invalid(format!(
             "`{field}` is not a time that can be read. Give RFC 3339 such as 2026-03-01T09:30:00Z, or a date such as 2026-03-01."
         ))
     })
+}
+
+/// The beginning of the year 0001, and a day, so that it is a year of RFC 3339 in every zone.
+const FIRST: Timestamp = Timestamp::constant(-62_135_510_400, 0);
+
+/// Whether it is a time of the year 9999. The last of them lie behind the end of what can be reckoned with in every zone,
+/// and stand for that: those who mean "for ever" write them.
+fn is_in_the_last_year(text: &str) -> bool {
+    Pieces::parse(text).is_ok_and(|pieces| pieces.date().year() == 9999)
 }
 
 fn in_zone(time: civil::DateTime, zone: &TimeZone) -> Option<Timestamp> {
@@ -59,8 +71,24 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_the_last_year_is_the_end_of_time() {
+        for text in ["9999-12-31", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59.999999+00:00"] {
+            let time = parse("before", text, &TimeZone::UTC).expect(text);
+            assert!(time >= to_microseconds(Timestamp::MAX), "{time}");
+        }
+    }
+
+    #[test]
     fn anything_else_is_refused_with_the_name_of_the_field() {
-        for text in ["", "yesterday", "2026-02-30", "01/02/2026", "2026-03-01T25:00:00Z"] {
+        for text in [
+            "",
+            "yesterday",
+            "0000-01-01T00:00:00+14:00",
+            "9999-02-30",
+            "2026-02-30",
+            "01/02/2026",
+            "2026-03-01T25:00:00Z",
+        ] {
             let error = parse("before", text, &shanghai()).expect_err(text);
             assert!(error.to_string().contains("`before`"), "{error}");
         }
