@@ -13,8 +13,12 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Router, middleware};
-use http::{HeaderName, HeaderValue};
+use axum::{
+    Router,
+    extract::{DefaultBodyLimit, Request},
+    middleware,
+};
+use http::{HeaderName, HeaderValue, header};
 use polymnemo_app::Site;
 use polymnemo_memory::MemoryService;
 use tokio_util::task::TaskTracker;
@@ -84,6 +88,9 @@ pub(crate) fn router(doors: Doors) -> Router {
             .layer(middleware::from_fn_with_state(site, polymnemo_app::explain_errors))
             .layer(check_origin)
             .layer(middleware::from_fn_with_state(PAGE_TIME, time_limit::enforce))
+            .layer(middleware::map_request(without_referrer))
+            // What reads a body has a lower limit of its own unless it is told.
+            .layer(DefaultBodyLimit::disable())
             .layer(RequestBodyLimitLayer::new(PAGE_BODY))
             .layer(CompressionLayer::new()),
     );
@@ -102,11 +109,18 @@ pub(crate) fn router(doors: Doors) -> Router {
         )
 }
 
+/// Forgets which page a request says it comes from: server functions would lead there whoever sends a plain form to
+/// them, and any site can write what it likes into it.
+async fn without_referrer(mut request: Request) -> Request {
+    request.headers_mut().remove(header::REFERER);
+    request
+}
+
 /// Mounts the MCP handler at its path, with and without a slash at the end: a client that adds one
 /// must not be redirected, since many drop the key on the way.
 pub(crate) fn mount<S>(path: &str, handler: S) -> Router
 where
-    S: tower::Service<axum::extract::Request, Error = std::convert::Infallible> + Clone + Send + Sync + 'static,
+    S: tower::Service<Request, Error = std::convert::Infallible> + Clone + Send + Sync + 'static,
     S::Response: axum::response::IntoResponse,
     S::Future: Send + 'static,
 {

@@ -45,6 +45,8 @@ impl FromServerFnError for WebError {
         };
         let message = match error {
             ServerFnErrorErr::Request(_) => i18n::messages().errors.no_connection.to_owned(),
+            // What a page of ours sends is always complete, unless an update changed the page meanwhile.
+            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => i18n::messages().errors.malformed.to_owned(),
             other => other.to_string(),
         };
         ApiError { code, message }.into()

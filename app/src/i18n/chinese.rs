@@ -38,6 +38,7 @@ pub(super) static MESSAGES: Messages = Messages {
         title: "这里没有页面", text: "地址可能有误，或者它指向的内容已经不在了。", home: "回到首页"
     },
     errors: Errors {
+        malformed: "表单无法读取：缺少字段或内容不正确。请重新加载页面后再试。",
         no_connection: "无法连接服务器。请检查网络后重试。",
         #[cfg(feature = "ssr")]
         not_signed_in: "登录已失效。请在 /sign-in 重新登录后再试。",

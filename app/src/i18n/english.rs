@@ -41,6 +41,8 @@ pub(super) static MESSAGES: Messages = Messages {
         home: "Go to the first page",
     },
     errors: Errors {
+        malformed: "The form could not be read: a field is missing or holds something else than it should. Reload the page \
+                    and try again.",
         no_connection: "The server could not be reached. Check the connection and try again.",
         #[cfg(feature = "ssr")]
         not_signed_in: "You are not signed in any more. Sign in at /sign-in and try again.",

@@ -67,6 +67,7 @@ pub(crate) struct NotFound {
 /// Errors that come from the way to the server, not from the service.
 pub(crate) struct Errors {
     pub(crate) no_connection: &'static str,
+    pub(crate) malformed: &'static str,
     #[cfg(feature = "ssr")]
     pub(crate) not_signed_in: &'static str,
 }

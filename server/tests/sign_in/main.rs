@@ -7,6 +7,7 @@
 mod support;
 
 mod forged;
+mod forms;
 mod github;
 mod link;
 mod sessions;
