@@ -6,12 +6,11 @@
 //! words whole and of common words only the best, which stand first in their index. Whatever
 //! either side finds is then scored on the other one too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
-use pgvector::Vector;
 use polymnemo_memory::{
-    Ctx, Result,
+    Ctx, Error, Result,
     ports::{Candidate, Candidates, Model, Neighbour, Neighbourhood, Passage, RecallSteps, Search},
     rank,
 };
@@ -22,6 +21,7 @@ use uuid::Uuid;
 use crate::{
     PgStore,
     memories::{FROM_MEMORIES, MEMORY_COLUMNS, conditions, memory},
+    namespaces::{READABLE, readable_values},
     transaction::{Scope, Transaction, get, unsigned},
 };
 
@@ -55,7 +55,7 @@ struct Place {
 impl Place {
     /// The distance of `v.embedding` from the vector that is the given value.
     fn distance(&self, value: usize) -> String {
-        format!("v.embedding::halfvec({0}) <=> ${value}::halfvec({0})", self.dimension)
+        format!("v.embedding::halfvec({0}) <=> ${value}::real[]::halfvec({0})", self.dimension)
     }
 }
 
@@ -65,6 +65,7 @@ struct PgRecall {
     search: Search,
     place: Place,
     pending: u32,
+    weights: Vec<f32>,
     terms: Terms,
     exact_up_to: u32,
 }
@@ -72,18 +73,43 @@ struct PgRecall {
 impl PgStore {
     pub(crate) async fn recall(&self, ctx: &Ctx, search: Search) -> Result<Box<dyn RecallSteps>> {
         let model = self.model_number(&search.model).await?;
-        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        transaction.use_index(search.depth).await?;
-        let readable = transaction.readable(ctx, search.filter.namespace.as_deref()).await?;
+        let transaction = self.begin_with(Scope::User(ctx.user.id), &use_index(search.depth)).await?;
+        let mut values = readable_values(ctx, search.filter.namespace.as_deref());
+        values.extend([model.into(), search.terms.clone().into()]);
+        let row = transaction
+            .one(
+                &format!(
+                    "with readable as materialized (select id, chunk_count from namespaces where {READABLE}),
+                     place as (
+                         select array_agg(id order by id) as namespaces, sum(chunk_count)::bigint as scope from readable
+                     ),
+                     pending as (
+                         select count(*) as pending from embedding_queue
+                         where model_id = $4 and namespace_id in (select id from readable)
+                     ),
+                     known as (
+                         select array_agg(t.id) as terms, array_agg(t.document_count) as counts,
+                             array_agg(asked.place::int) as places
+                         from readable r cross join unnest($5::text[]) with ordinality asked (term, place)
+                         join terms t on t.namespace_id = r.id and t.term = asked.term
+                         where t.document_count > 0
+                     )
+                     select * from place, pending, known"
+                ),
+                values,
+            )
+            .await?
+            .ok_or_else(|| Error::internal("a count without a row"))?;
         let place = Place {
-            namespaces: readable.iter().map(|namespace| namespace.id).collect(),
-            scope: readable.iter().map(|namespace| namespace.chunks).sum(),
+            namespaces: get::<Option<Vec<i32>>>(&row, "namespaces")?.unwrap_or_default(),
+            scope: unsigned(get::<Option<i64>>(&row, "scope")?.unwrap_or_default())?,
             model,
             dimension: search.model.dimension,
         };
-        let pending = if place.scope == 0 { 0 } else { transaction.pending_in(&place).await? };
+        let (weights, terms) = terms(&row, &search, place.scope)?;
+        let pending = unsigned(get::<i64>(&row, "pending")?)?;
         let exact_up_to = self.options.exact_up_to;
-        Ok(Box::new(PgRecall { transaction, search, place, pending, terms: Terms::default(), exact_up_to }))
+        Ok(Box::new(PgRecall { transaction, search, place, pending, weights, terms, exact_up_to }))
     }
 
     pub(crate) async fn nearest_to(
@@ -102,19 +128,19 @@ impl PgStore {
             model: number,
             dimension: model.dimension,
         };
-        let passages = i64::from(limit) * 2;
+        let passages = 2 * limit;
         let distance = place.distance(2);
         let own = "m.user_id = (select polymnemo_user_id()) and m.superseded_by is null";
         let found = if place.scope <= u64::from(self.options.exact_up_to) {
             format!(
                 "select v.chunk_id, v.memory_id, {distance} as distance from vectors v join memories m on m.id = v.memory_id
-                 where v.model_id = {number} and v.namespace_id = any($1) and {own} order by distance limit $3"
+                 where v.model_id = {number} and v.namespace_id = any($1) and {own} order by distance limit {passages}"
             )
         } else {
-            transaction.use_index(40).await?;
+            transaction.run_unprepared(&use_index(40)).await?;
             format!(
                 "select v.chunk_id, v.memory_id, {distance} as distance from vectors v join memories m on m.id = v.memory_id
-                 where v.model_id = {number} and v.namespace_id = any($1) and {own} order by {distance} limit $3"
+                 where v.model_id = {number} and v.namespace_id = any($1) and {own} order by {distance} limit {passages}"
             )
         };
         let rows = transaction
@@ -123,14 +149,9 @@ impl PgStore {
                     "with found as materialized ({found}),
                      best as (select distinct on (memory_id) * from found order by memory_id, distance)
                      select b.memory_id, c.text, (1 - b.distance)::real as cosine
-                     from best b join chunks c on c.id = b.chunk_id order by b.distance, b.memory_id limit $4"
+                     from best b join chunks c on c.id = b.chunk_id order by b.distance, b.memory_id limit {limit}"
                 ),
-                vec![
-                    place.namespaces.into(),
-                    Vector::from(vector.to_vec()).into(),
-                    passages.into(),
-                    i64::from(limit).into(),
-                ],
+                vec![place.namespaces.into(), vector.to_vec().into()],
             )
             .await?;
         transaction.commit().await?;
@@ -152,13 +173,11 @@ impl RecallSteps for PgRecall {
         if self.place.scope == 0 {
             return Ok(Candidates { weights: vec![0.0; self.search.terms.len()], ..Candidates::default() });
         }
-        let (weights, terms) = self.transaction.terms(&self.place, &self.search).await?;
-        self.terms = terms;
         let rows =
             if self.search.exact || self.is_small().await? { self.scan().await? } else { self.look_up().await? };
         Ok(Candidates {
             passages: rows.iter().map(|row| self.candidate(row)).collect::<Result<_>>()?,
-            weights,
+            weights: std::mem::take(&mut self.weights),
             scope: self.place.scope,
             pending: self.pending,
         })
@@ -169,7 +188,12 @@ impl RecallSteps for PgRecall {
             return Ok(Neighbourhood::default());
         }
         let anchors: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
-        let mut values: Vec<Value> = vec![self.place.namespaces.clone().into(), anchors.into()];
+        let mut values: Vec<Value> = vec![
+            self.place.namespaces.clone().into(),
+            self.search.vector.clone().into(),
+            self.terms.ids.clone().into(),
+            anchors.into(),
+        ];
         let conditions = conditions(&self.search.filter, false, &mut values);
         // Both directions walk the index on (namespace, time, id) from the anchor. What does not match the filter is left
         // out afterwards: walking on until something matches could lead through the whole store.
@@ -183,43 +207,36 @@ impl RecallSteps for PgRecall {
                  ) m where m.client is not distinct from a.client{conditions}"
             )
         };
-        let rows = self
-            .transaction
-            .all(
-                &format!(
-                    "select a.id as anchor, near.id, near.place, near.occurred_at
-                     from memories a cross join lateral (
-                         {} union all {} union all select a.id, 0, a.occurred_at
-                     ) near
-                     where a.id = any($2) and a.namespace_id = any($1)
-                     order by a.id, near.place",
-                    side("<", "desc", "-"),
-                    side(">", "asc", ""),
-                ),
-                values,
-            )
-            .await?;
-        let rows = rows_of_neighbours(&rows)?;
-
-        let mut ids: Vec<Uuid> = rows.iter().flatten().map(|memory| memory.0).collect();
-        ids.sort_unstable();
-        ids.dedup();
         let sql = format!(
-            "with found as materialized (
+            "with near as materialized (
+                 select a.id as anchor, near.id, near.place, near.occurred_at
+                 from memories a cross join lateral (
+                     {} union all {} union all select a.id, 0, a.occurred_at
+                 ) near
+                 where a.id = any($4) and a.namespace_id = any($1)
+             ),
+             found as materialized (
                  select c.id, c.memory_id, c.length from chunks c
-                 where c.memory_id = any($4) and c.ordinal = 0 and c.namespace_id = any($1)
-             )
-             {}",
-            self.scored(3, "")
+                 where c.memory_id in (select id from near) and c.ordinal = 0 and c.namespace_id = any($1)
+             ),
+             scored as materialized ({})
+             select near.anchor, near.id as neighbour, near.occurred_at, scored.*
+             from near left join scored on scored.memory_id = near.id
+             order by near.anchor, near.place",
+            side("<", "desc", "-"),
+            side(">", "asc", ""),
+            self.scored(3, ""),
         );
-        let values: Vec<Value> = vec![
-            self.place.namespaces.clone().into(),
-            Vector::from(self.search.vector.clone()).into(),
-            self.terms.ids.clone().into(),
-            ids.into(),
-        ];
-        let passages = self.transaction.all(&sql, values).await?;
-        Ok(Neighbourhood { rows, passages: passages.iter().map(|row| self.candidate(row)).collect::<Result<_>>()? })
+        let rows = self.transaction.all(&sql, values).await?;
+        let mut seen = HashSet::new();
+        let mut passages = Vec::with_capacity(rows.len());
+        for row in &rows {
+            // Two anchors may have a neighbour in common; and what was forgotten meanwhile has no passage.
+            if get::<Option<i64>>(row, "id")?.is_some_and(|chunk| seen.insert(chunk)) {
+                passages.push(self.candidate(row)?);
+            }
+        }
+        Ok(Neighbourhood { rows: rows_of_neighbours(&rows)?, passages })
     }
 
     async fn passages(&mut self, chunks: &[i64]) -> Result<Vec<Passage>> {
@@ -306,11 +323,12 @@ impl PgRecall {
              ),
              found as materialized (
                  select s.* from scope s where s.id in (
-                     (select id from close order by distance, id limit $6)
-                     union (select id from keyword order by score desc, id limit $6)
+                     (select id from close order by distance, id limit {depth})
+                     union (select id from keyword order by score desc, id limit {depth})
                  )
              )
              {scored}",
+            depth = self.search.depth,
             distance = self.place.distance(2),
             model = self.place.model,
             scored = self.scored(3, ""),
@@ -336,7 +354,7 @@ impl PgRecall {
             "with close as materialized (
                  select v.chunk_id as id from vectors v join memories m on m.id = v.memory_id
                  where v.model_id = {model} and v.namespace_id = any($1) and m.forgotten_at is null{conditions}
-                 order by {distance} limit $6
+                 order by {distance} limit {depth}
              ),
              keyword as materialized (
                  select p.chunk_id as id, sum(t.weight * p.impact) as score
@@ -344,13 +362,14 @@ impl PgRecall {
                      select p.chunk_id, p.impact from postings p{filtered}
                      where p.term_id = t.id order by p.impact desc limit t.most
                  ) p
-                 group by p.chunk_id order by score desc, p.chunk_id limit $6
+                 group by p.chunk_id order by score desc, p.chunk_id limit {depth}
              ),
              found as materialized (
                  select c.id, c.memory_id, c.length from chunks c
                  where c.id in (select id from close union select id from keyword) and c.namespace_id = any($1)
              )
              {scored}",
+            depth = self.search.depth,
             model = self.place.model,
             distance = self.place.distance(2),
             scored = self.scored(3, &conditions),
@@ -359,15 +378,14 @@ impl PgRecall {
     }
 
     /// The values that the candidates are found by: namespaces, vector, the terms' numbers, weights and numbers of
-    /// postings to read, depth.
+    /// postings to read. The depth is in the statements themselves, so that the planner knows how little is asked for.
     fn values(&self) -> Vec<Value> {
         vec![
             self.place.namespaces.clone().into(),
-            Vector::from(self.search.vector.clone()).into(),
+            self.search.vector.clone().into(),
             self.terms.ids.clone().into(),
             self.terms.weights.clone().into(),
             self.terms.most.clone().into(),
-            i64::from(self.search.depth).into(),
         ]
     }
 
@@ -409,67 +427,46 @@ impl PgRecall {
     }
 }
 
-impl Transaction {
-    /// The passages in scope that have no vector yet.
-    async fn pending_in(&self, place: &Place) -> Result<u32> {
-        let row = self
-            .one(
-                "select count(*) from embedding_queue where model_id = $1 and namespace_id = any($2)",
-                vec![place.model.into(), place.namespaces.clone().into()],
-            )
-            .await?;
-        unsigned(row.map_or(Ok(0), |row| get::<i64>(&row, "count"))?)
-    }
-
-    /// The weights of the terms, and the terms that there are.
-    async fn terms(&self, place: &Place, search: &Search) -> Result<(Vec<f32>, Terms)> {
-        let terms = &search.terms;
-        let rows = self
-            .all(
-                "select t.id, t.document_count, (s.place - 1)::smallint as place
-                 from unnest($2::text[]) with ordinality s (term, place)
-                 join terms t on t.term = s.term and t.namespace_id = any($1)
-                 where t.document_count > 0",
-                vec![place.namespaces.clone().into(), terms.to_vec().into()],
-            )
-            .await?;
-        let mut found = Vec::with_capacity(rows.len());
-        let mut documents = vec![0_u64; terms.len()];
-        for row in &rows {
-            let term: u16 = unsigned(get::<i16>(row, "place")?)?;
-            let count: u64 = unsigned(get::<i32>(row, "document_count")?)?;
-            if let Some(documents) = documents.get_mut(usize::from(term)) {
-                *documents += count;
-            }
-            found.push((get::<i64>(row, "id")?, term, count));
+/// The weights of the terms, and the terms that there are.
+fn terms(row: &QueryResult, search: &Search, scope: u64) -> Result<(Vec<f32>, Terms)> {
+    let ids: Vec<i64> = get::<Option<_>>(row, "terms")?.unwrap_or_default();
+    let counts: Vec<i32> = get::<Option<_>>(row, "counts")?.unwrap_or_default();
+    let places: Vec<i32> = get::<Option<_>>(row, "places")?.unwrap_or_default();
+    let mut found = Vec::with_capacity(ids.len());
+    let mut documents = vec![0_u64; search.terms.len()];
+    for ((id, count), place) in ids.into_iter().zip(counts).zip(places) {
+        let term: u16 = unsigned(place - 1)?;
+        let count: u64 = unsigned(count)?;
+        if let Some(documents) = documents.get_mut(usize::from(term)) {
+            *documents += count;
         }
-        let weights: Vec<f32> = documents.iter().map(|&count| rank::term_weight(place.scope, count)).collect();
-
-        // The rarest terms first: they say the most and cost the least.
-        found.sort_by_key(|&(id, _, count)| (count, id));
-        let (mut left, best) = if search.filter.is_narrow() { FILTERED_POSTINGS } else { POSTINGS };
-        let mut known = Terms::default();
-        for (id, term, count) in found {
-            let most = count.min(left.max(best));
-            left = left.saturating_sub(most);
-            let weight = weights.get(usize::from(term)).copied().unwrap_or_default();
-            known.ids.push(id);
-            known.weights.push(weight);
-            known.most.push(i64::try_from(most).unwrap_or(i64::MAX));
-            known.known.insert(id, (term, weight));
-        }
-        Ok((weights, known))
+        found.push((id, term, count));
     }
+    let weights: Vec<f32> = documents.iter().map(|&count| rank::term_weight(scope, count)).collect();
 
-    /// Makes the planner take the HNSW index, and the index go on until enough rows match.
-    async fn use_index(&self, depth: u32) -> Result<()> {
-        self.run_unprepared(&format!(
-            "set local hnsw.iterative_scan = strict_order; set local hnsw.ef_search = {}; \
-             set local hnsw.max_scan_tuples = 200000; set local enable_seqscan = off",
-            depth.clamp(40, 1_000)
-        ))
-        .await
+    // The rarest terms first: they say the most and cost the least.
+    found.sort_by_key(|&(id, _, count)| (count, id));
+    let (mut left, best) = if search.filter.is_narrow() { FILTERED_POSTINGS } else { POSTINGS };
+    let mut known = Terms::default();
+    for (id, term, count) in found {
+        let most = count.min(left.max(best));
+        left = left.saturating_sub(most);
+        let weight = weights.get(usize::from(term)).copied().unwrap_or_default();
+        known.ids.push(id);
+        known.weights.push(weight);
+        known.most.push(i64::try_from(most).unwrap_or(i64::MAX));
+        known.known.insert(id, (term, weight));
     }
+    Ok((weights, known))
+}
+
+/// Settings for a transaction: the planner takes the HNSW index, and the index goes on until enough rows match.
+fn use_index(depth: u32) -> String {
+    format!(
+        "; set local hnsw.iterative_scan = strict_order; set local hnsw.ef_search = {}; \
+         set local hnsw.max_scan_tuples = 200000; set local enable_seqscan = off",
+        depth.clamp(40, 1_000)
+    )
 }
 
 /// The terms as a table `t`; their values are the third to fifth.
@@ -487,7 +484,7 @@ fn rows_of_neighbours(rows: &[QueryResult]) -> Result<Vec<Vec<MemoryId>>> {
             all.push(Vec::new());
         }
         if let Some(current) = all.last_mut() {
-            current.push(MemoryId(get(row, "id")?));
+            current.push(MemoryId(get(row, "neighbour")?));
         }
         last = Some((anchor, at));
     }
