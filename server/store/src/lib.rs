@@ -15,6 +15,7 @@ mod error;
 mod facets;
 mod index;
 mod insert;
+mod keywords;
 mod memories;
 mod models;
 mod namespaces;
