@@ -19,6 +19,7 @@ mod m20261130_000009_memories_supersedes;
 mod m20261130_000010_revisions_by_namespace;
 mod m20261130_000011_memories_counted;
 mod m20261130_000012_memories_changed_by;
+mod m20261130_000013_filters_from_indexes;
 
 /// Knows all migrations, in order.
 #[derive(Debug)]
@@ -40,6 +41,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261130_000010_revisions_by_namespace::Migration),
             Box::new(m20261130_000011_memories_counted::Migration),
             Box::new(m20261130_000012_memories_changed_by::Migration),
+            Box::new(m20261130_000013_filters_from_indexes::Migration),
         ]
     }
 }

@@ -108,6 +108,8 @@ impl Database {
             durability: Durability::Durable,
         });
         let embedded = embedded.await.map_err(|error| Error::Database(in_one_line(&error)))?;
+        // Nobody stands between us and our own database.
+        let options = PgOptions { keep_statements: true, ..options };
         match PgStore::connect(embedded.url(), options).await {
             Ok(store) => Ok(Self { store, embedded: Some(embedded) }),
             Err(error) => {

@@ -332,9 +332,7 @@ pub struct Search {
     pub filter: Filter,
     /// The terms to search by keyword, without repetitions.
     pub terms: Vec<String>,
-    /// The vector to search by meaning.
-    pub vector: Vec<f32>,
-    /// The model that made it.
+    /// The model that makes the vector to search by meaning.
     pub model: Model,
     /// How many of the best passages to take on either side.
     pub depth: u32,
@@ -418,8 +416,8 @@ pub struct PendingChunk {
 /// The steps of a recall, in their order. Dropping it in between ends the recall.
 #[async_trait]
 pub trait RecallSteps: Send + Sync {
-    /// The candidates.
-    async fn candidates(&mut self) -> Result<Candidates>;
+    /// The candidates. The vector is that of the query.
+    async fn candidates(&mut self, vector: &[f32]) -> Result<Candidates>;
 
     /// For each of the memories the row of up to two that were written before it and after it: in the same namespace,
     /// by the same client, matching the filter, and no more than an hour apart from each other.
@@ -521,7 +519,7 @@ pub trait Store: Accounts {
     /// The earlier states of a memory of the caller, the latest first; at most `limit`, those below `before`.
     async fn revisions(&self, ctx: &Ctx, id: MemoryId, before: Option<u32>, limit: u32) -> Result<Vec<Revision>>;
 
-    /// Begins a recall, whose steps see the store in one transaction.
+    /// Begins a recall with all that can be done before the query's vector is known.
     async fn begin_recall(&self, ctx: &Ctx, search: Search) -> Result<Box<dyn RecallSteps>>;
 
     /// The passages of the caller's own memories closest to a vector, one for each memory.

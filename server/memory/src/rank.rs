@@ -360,11 +360,15 @@ const SHARED_WORDS: f32 = 0.5;
 /// alone can't tell a repetition from another remark on the same topic. A hint for people, nothing to act on by itself.
 #[must_use]
 pub fn is_similar(cosine: f32, one: &str, other: &str, calibration: &Calibration) -> bool {
+    let scaled = (cosine - calibration.similar_low) / (1.0 - calibration.similar_low);
+    if scaled + SHARED_WORDS < calibration.similar_least {
+        // Not even the same words would make them so.
+        return false;
+    }
     let (one, other) = (analyze::query_terms(one), analyze::query_terms(other));
     let words = (one.len() + other.len()).max(1) as f32;
     let shared: HashSet<&String> = one.iter().collect();
     let shared = 2.0 * other.iter().filter(|word| shared.contains(word)).count() as f32 / words;
-    let scaled = (cosine - calibration.similar_low) / (1.0 - calibration.similar_low);
     scaled + SHARED_WORDS * shared >= calibration.similar_least
 }
 

@@ -11,25 +11,32 @@ const TRANSIENT: &[&str] = &["08", "53", "57", "58", "40"];
 pub(crate) fn from_db(error: DbErr) -> Error {
     let transient = match &error {
         DbErr::ConnectionAcquire(_) | DbErr::Conn(_) => true,
-        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => {
-            match error.as_ref() {
-                sqlx::Error::Io(_)
-                | sqlx::Error::Tls(_)
-                | sqlx::Error::PoolTimedOut
-                | sqlx::Error::PoolClosed
-                | sqlx::Error::WorkerCrashed
-                | sqlx::Error::Protocol(_) => true,
-                sqlx::Error::Database(error) => {
-                    error.code().is_some_and(|code| TRANSIENT.iter().any(|transient| code.starts_with(transient)))
-                }
-                _ => false,
-            }
-        }
+        DbErr::Exec(RuntimeErr::SqlxError(error)) | DbErr::Query(RuntimeErr::SqlxError(error)) => is_transient(error),
         _ => false,
     };
-    if transient {
-        Error::Unavailable { part: "database", source: Box::new(error) }
-    } else {
-        Error::Internal(Box::new(error))
+    told(transient, Box::new(error))
+}
+
+/// The same for an error that sea-orm has not seen.
+pub(crate) fn from_sqlx(error: sqlx::Error) -> Error {
+    told(is_transient(&error), Box::new(error))
+}
+
+fn is_transient(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::Protocol(_) => true,
+        sqlx::Error::Database(error) => {
+            error.code().is_some_and(|code| TRANSIENT.iter().any(|transient| code.starts_with(transient)))
+        }
+        _ => false,
     }
+}
+
+fn told(transient: bool, source: Box<dyn std::error::Error + Send + Sync>) -> Error {
+    if transient { Error::Unavailable { part: "database", source } } else { Error::Internal(source) }
 }

@@ -7,14 +7,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use pgvector::Vector;
 use polymnemo_memory::{
     Ctx, Error, Result,
     ports::{ChunkTerms, Model, NewChunk, StoredChunk},
     rank,
 };
 use polymnemo_types::MemoryId;
-use sea_orm::Value;
 use uuid::Uuid;
 
 use crate::{
@@ -61,25 +59,153 @@ pub(crate) async fn add(
     (model, model_number): (&Model, i16),
     memories: &[Indexed<'_>],
 ) -> Result<()> {
-    add_tags(transaction, memories.iter().map(|memory| (memory.memory, memory.namespace, memory.tags))).await?;
-    let numbers = add_chunks(transaction, memories).await?;
-    let (mut embedded, mut waiting, mut posted) = (Vec::new(), Vec::new(), Vec::new());
-    let mut further: BTreeMap<i32, i64> = BTreeMap::new();
-    let chunks = memories.iter().flat_map(|memory| memory.chunks.iter().map(move |chunk| (memory, chunk)));
-    for ((memory, chunk), number) in chunks.zip(numbers) {
-        match &chunk.vector {
-            Some(vector) => embedded.push((number, memory.memory, memory.namespace, vector.clone())),
-            None => waiting.push((number, memory.namespace)),
+    // The statement numbers what it stores in this order.
+    let mut memories = memories.to_vec();
+    memories.sort_unstable_by_key(|memory| memory.memory);
+    let mut part = Additions::default();
+    for memory in &memories {
+        if part.rows() > ROWS {
+            std::mem::take(&mut part).store(transaction, model, model_number).await?;
         }
-        let namespace = memory.namespace;
-        posted.push(Posted { namespace, chunk: number, terms: &chunk.terms, length: chunk.length });
-        *further.entry(namespace).or_default() += 1;
+        part.take_in(memory, model)?;
     }
-    insert_vectors(transaction, model, model_number, embedded).await?;
-    add_to_queue(transaction, model_number, waiting).await?;
-    add_postings(transaction, &posted).await?;
-    count_chunks(transaction, further).await
+    part.store(transaction, model, model_number).await
 }
+
+/// What is to be added, as the columns of tables.
+#[derive(Default)]
+struct Additions<'a> {
+    tags: (Vec<Uuid>, Vec<i32>, Vec<String>),
+    /// The passages, by memory and place in it.
+    memories: Vec<Uuid>,
+    namespaces: Vec<i32>,
+    ordinals: Vec<i32>,
+    starts: Vec<i32>,
+    texts: Vec<String>,
+    lengths: Vec<i32>,
+    /// Which of the passages have a vector, counted from 1; and all vectors, one after the other.
+    embedded: Vec<i32>,
+    vectors: Vec<f32>,
+    vocabulary: BTreeMap<(i32, &'a str), Vec<(usize, f32)>>,
+}
+
+impl<'a> Additions<'a> {
+    fn rows(&self) -> usize {
+        self.vocabulary.values().map(Vec::len).sum()
+    }
+
+    fn take_in(&mut self, memory: &Indexed<'a>, model: &Model) -> Result<()> {
+        self.tags.2.extend_from_slice(memory.tags);
+        self.tags.0.resize(self.tags.2.len(), memory.memory.0);
+        self.tags.1.resize(self.tags.2.len(), memory.namespace);
+        for (ordinal, chunk) in (0_i32..).zip(memory.chunks) {
+            self.memories.push(memory.memory.0);
+            self.namespaces.push(memory.namespace);
+            self.ordinals.push(ordinal);
+            self.starts.push(to_int(chunk.range.start));
+            self.texts.push(memory.content.get(chunk.range.clone()).unwrap_or_default().to_owned());
+            self.lengths.push(to_int(chunk.length));
+            let place = self.memories.len();
+            if let Some(vector) = &chunk.vector {
+                check_dimension(model, vector)?;
+                self.embedded.push(to_int(place));
+                self.vectors.extend_from_slice(vector);
+            }
+            for (term, frequency) in &chunk.terms {
+                let postings = self.vocabulary.entry((memory.namespace, term)).or_default();
+                postings.push((place, rank::impact(*frequency, chunk.length)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything in one statement: while a namespace is locked, each further one would keep its other writers waiting.
+    async fn store(self, transaction: &Transaction, model: &Model, model_number: i16) -> Result<()> {
+        let count = self.rows();
+        let (mut term_namespaces, mut terms, mut counts) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut posted_chunks, mut posted_terms, mut impacts) =
+            (Vec::with_capacity(count), Vec::with_capacity(count), Vec::with_capacity(count));
+        for ((namespace, term), postings) in self.vocabulary {
+            term_namespaces.push(namespace);
+            terms.push(term.to_owned());
+            counts.push(to_int(postings.len()));
+            for (place, impact) in postings {
+                posted_chunks.push(to_int(place));
+                posted_terms.push(to_int(terms.len()));
+                impacts.push(impact);
+            }
+        }
+        transaction
+            .run(
+                ADD,
+                vec![
+                    self.tags.0.into(),
+                    self.tags.1.into(),
+                    self.tags.2.into(),
+                    self.memories.into(),
+                    self.namespaces.into(),
+                    self.ordinals.into(),
+                    self.starts.into(),
+                    self.texts.into(),
+                    self.lengths.into(),
+                    model_number.into(),
+                    to_int(model.dimension).into(),
+                    self.embedded.into(),
+                    self.vectors.into(),
+                    term_namespaces.into(),
+                    terms.into(),
+                    counts.into(),
+                    posted_chunks.into(),
+                    posted_terms.into(),
+                    impacts.into(),
+                ],
+            )
+            .await?;
+        Ok(())
+    }
+}
+
+/// Adds tags (1 to 3), passages (4 to 9), vectors of a model (10 to 13), terms (14 to 16) and postings (17 to 19). Vectors and
+/// postings name passages and terms by their places in the other arrays, which are sorted as the numbers are collected here.
+const ADD: &str = "
+    with new_tags as (
+        insert into tags (memory_id, namespace_id, tag) select * from unnest($1::uuid[], $2::int[], $3::text[])
+    ),
+    new_chunks as (
+        insert into chunks (memory_id, namespace_id, ordinal, start_byte, text, length)
+        select * from unnest($4::uuid[], $5::int[], $6::int[], $7::int[], $8::text[], $9::int[])
+        returning id, memory_id, ordinal
+    ),
+    chunk as materialized (select array_agg(id order by memory_id, ordinal) as ids from new_chunks),
+    new_vectors as (
+        insert into vectors (model_id, dimension, chunk_id, memory_id, namespace_id, embedding)
+        select $10, $11, chunk.ids[v.chunk], ($4::uuid[])[v.chunk], ($5::int[])[v.chunk],
+            ($13::real[])[(v.place - 1) * $11 + 1 : v.place * $11]::halfvec
+        from chunk, unnest($12::int[]) with ordinality v (chunk, place)
+    ),
+    queued as (
+        insert into embedding_queue (model_id, chunk_id, namespace_id)
+        select $10, chunk.ids[c.place], c.namespace_id
+        from chunk, unnest($5::int[]) with ordinality c (namespace_id, place)
+        where c.place <> all($12::int[])
+    ),
+    new_terms as (
+        insert into terms (namespace_id, term, document_count)
+        select * from unnest($14::int[], $15::text[], $16::int[])
+        on conflict (namespace_id, term) do update set document_count = terms.document_count + excluded.document_count
+        returning id, namespace_id, term
+    ),
+    term as materialized (
+        select array_agg(id order by namespace_id, term collate \"C\") as ids from new_terms
+    ),
+    new_postings as (
+        insert into postings (namespace_id, chunk_id, term_id, impact)
+        select ($5::int[])[p.chunk], chunk.ids[p.chunk], term.ids[p.term], p.impact
+        from chunk, term, unnest($17::int[], $18::int[], $19::real[]) p (chunk, term, impact)
+    )
+    update namespaces set chunk_count = chunk_count + counted.count
+    from (select id, count(*) as count from unnest($5::int[]) as id group by id) counted
+    where namespaces.id = counted.id";
 
 /// The passages of memories, each memory's in the order of its text, locked until the transaction ends.
 pub(crate) async fn lock_chunks(
@@ -195,46 +321,6 @@ async fn count_chunks(transaction: &Transaction, further: BTreeMap<i32, i64>) ->
     Ok(())
 }
 
-/// Gives the numbers of the passages, memory by memory in their order.
-async fn add_chunks(transaction: &Transaction, memories: &[Indexed<'_>]) -> Result<Vec<i64>> {
-    let count = memories.iter().map(|memory| memory.chunks.len()).sum();
-    let (mut ids, mut namespaces) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    let (mut ordinals, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    let (mut texts, mut lengths) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for memory in memories {
-        for (ordinal, chunk) in (0_i32..).zip(memory.chunks) {
-            ids.push(memory.memory.0);
-            namespaces.push(memory.namespace);
-            ordinals.push(ordinal);
-            starts.push(to_int(chunk.range.start));
-            texts.push(memory.content.get(chunk.range.clone()).unwrap_or_default().to_owned());
-            lengths.push(to_int(chunk.length));
-        }
-    }
-    let rows = transaction
-        .all(
-            "insert into chunks (memory_id, namespace_id, ordinal, start_byte, text, length)
-             select * from unnest($1::uuid[], $2::int[], $3::int[], $4::int[], $5::text[], $6::int[])
-             returning id, memory_id, ordinal",
-            vec![
-                ids.clone().into(),
-                namespaces.into(),
-                ordinals.clone().into(),
-                starts.into(),
-                texts.into(),
-                lengths.into(),
-            ],
-        )
-        .await?;
-    let mut numbers: HashMap<(Uuid, i32), i64> = HashMap::with_capacity(rows.len());
-    for row in &rows {
-        numbers.insert((get(row, "memory_id")?, get(row, "ordinal")?), get(row, "id")?);
-    }
-    let number =
-        |place| numbers.get(&place).copied().ok_or_else(|| Error::internal("a passage just stored is not there"));
-    ids.into_iter().zip(ordinals).map(number).collect()
-}
-
 fn to_int<T>(number: T) -> i32
 where
     i32: TryFrom<T>,
@@ -242,20 +328,12 @@ where
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// Queues passages, each with its namespace, for a vector of this model.
-async fn add_to_queue(transaction: &Transaction, model_number: i16, waiting: Vec<(i64, i32)>) -> Result<()> {
-    if waiting.is_empty() {
+fn check_dimension(model: &Model, vector: &[f32]) -> Result<()> {
+    if vector.len() == model.dimension as usize {
         return Ok(());
     }
-    let (chunks, namespaces): (Vec<i64>, Vec<i32>) = waiting.into_iter().unzip();
-    transaction
-        .run(
-            "insert into embedding_queue (model_id, chunk_id, namespace_id)
-             select $1, * from unnest($2::bigint[], $3::int[])",
-            vec![model_number.into(), chunks.into(), namespaces.into()],
-        )
-        .await?;
-    Ok(())
+    let (id, dimension) = (&model.id, model.dimension);
+    Err(Error::internal(format!("the model {id} made a vector of {} dimensions instead of {dimension}", vector.len())))
 }
 
 /// Stores vectors, each with its passage, memory and namespace.
@@ -268,30 +346,32 @@ pub(crate) async fn insert_vectors(
     if vectors.is_empty() {
         return Ok(());
     }
-    let dimension = i32::try_from(model.dimension).unwrap_or(i32::MAX);
-    let mut values: Vec<Value> = vec![model_number.into(), dimension.into()];
-    let mut rows = Vec::with_capacity(vectors.len());
+    let (mut chunks, mut memories, mut namespaces) = (Vec::new(), Vec::new(), Vec::new());
+    let mut values: Vec<f32> = Vec::with_capacity(vectors.len() * model.dimension as usize);
     for (chunk, memory, namespace, vector) in vectors {
-        if vector.len() != model.dimension as usize {
-            return Err(Error::internal(format!(
-                "the model {} made a vector of {} dimensions instead of {}",
-                model.id,
-                vector.len(),
-                model.dimension
-            )));
-        }
-        let first = values.len() + 1;
-        rows.push(format!("($1, $2, ${}, ${}, ${}, ${}::halfvec)", first, first + 1, first + 2, first + 3));
-        values.extend([chunk.into(), memory.0.into(), namespace.into(), Vector::from(vector).into()]);
+        check_dimension(model, &vector)?;
+        chunks.push(chunk);
+        memories.push(memory.0);
+        namespaces.push(namespace);
+        values.extend(vector);
     }
+    // All vectors travel one after the other, in one array.
     transaction
         .run(
-            &format!(
-                "insert into vectors (model_id, dimension, chunk_id, memory_id, namespace_id, embedding) values {}
-                 on conflict do nothing",
-                rows.join(", ")
-            ),
-            values,
+            "insert into vectors (model_id, dimension, chunk_id, memory_id, namespace_id, embedding)
+             select $1, $2, v.chunk_id, v.memory_id, v.namespace_id,
+                 ($6::real[])[(v.place - 1) * $2 + 1 : v.place * $2]::halfvec
+             from unnest($3::bigint[], $4::uuid[], $5::int[])
+                 with ordinality v (chunk_id, memory_id, namespace_id, place)
+             on conflict do nothing",
+            vec![
+                model_number.into(),
+                to_int(model.dimension).into(),
+                chunks.into(),
+                memories.into(),
+                namespaces.into(),
+                values.into(),
+            ],
         )
         .await?;
     Ok(())

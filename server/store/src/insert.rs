@@ -31,24 +31,23 @@ impl PgStore {
         let state = &new.state;
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
         let shared = self.shared_by_setting(&state.namespace);
-        let namespace = transaction.lock_own_namespace(ctx, &state.namespace, shared).await?;
         let key = new.idempotency_key.as_deref();
-        if let Some(duplicate) = transaction.duplicate(ctx, &state.namespace, &state.hash, key).await? {
-            return Ok(Inserted::Existing(duplicate));
-        }
-        if let Some(missing) = transaction.supersede(ctx, &new).await? {
-            return Ok(Inserted::NoSuch(missing));
-        }
-        let stored = transaction
-            .run(
-                "insert into memories (id, user_id, namespace_id, kind, content, content_hash, tags, source, client,
+        // Writers of one namespace queue here, by its row.
+        let row = transaction
+            .one(
+                "with own as (
+                     insert into namespaces (user_id, name, shared_by_setting) values ($2, $13, $14)
+                     on conflict (user_id, name) do update set name = excluded.name
+                     returning id
+                 )
+                 insert into memories (id, user_id, namespace_id, kind, content, content_hash, tags, source, client,
                      changed_by, occurred_at, created_at, updated_at, supersedes, idempotency_key)
-                 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $11, $12, $13)
-                 on conflict do nothing",
+                 select $1, $2, own.id, $3, $4, $5, $6, $7, $8, $8, $9, $10, $10, $11, $12 from own
+                 on conflict do nothing
+                 returning namespace_id",
                 vec![
                     new.id.0.into(),
                     ctx.user.id.0.into(),
-                    namespace.into(),
                     kind_to_sql(new.kind),
                     state.content.clone().into(),
                     state.hash.to_vec().into(),
@@ -59,17 +58,23 @@ impl PgStore {
                     to_sql(new.created_at),
                     new.supersedes.iter().map(|id| id.0).collect::<Vec<_>>().into(),
                     new.idempotency_key.clone().into(),
+                    state.namespace.clone().into(),
+                    shared.into(),
                 ],
             )
             .await?;
-        if stored == 0 {
-            // The same idempotency key, at the same moment, in another namespace.
+        let Some(row) = row else {
+            // There is one like it, stored at the same moment perhaps.
             drop(transaction);
             return match self.duplicate_of(ctx, &state.namespace, &state.hash, key).await? {
                 Some(duplicate) => Ok(Inserted::Existing(duplicate)),
                 None => Err(polymnemo_memory::Error::internal("a memory collided with one that is not there")),
             };
+        };
+        if let Some(missing) = transaction.supersede(ctx, &new).await? {
+            return Ok(Inserted::NoSuch(missing));
         }
+        let namespace = get(&row, "namespace_id")?;
         let indexed = index::Indexed {
             memory: new.id,
             namespace,

@@ -15,6 +15,7 @@ mod error;
 mod facets;
 mod index;
 mod insert;
+mod keywords;
 mod memories;
 mod models;
 mod namespaces;
@@ -68,11 +69,19 @@ pub struct PgOptions {
     pub connect_timeout: Duration,
     /// Up to this many passages are scanned exactly; the approximate index serves greater collections.
     pub exact_up_to: u32,
+    /// Prepare each statement once a connection instead of each time. Only where no pooler stands in between, which
+    /// would hand a statement to a connection that does not know it.
+    pub keep_statements: bool,
 }
 
 impl Default for PgOptions {
     fn default() -> Self {
-        Self { max_connections: 16, connect_timeout: Duration::from_secs(10), exact_up_to: 3_000 }
+        Self {
+            max_connections: 16,
+            connect_timeout: Duration::from_secs(10),
+            exact_up_to: 3_000,
+            keep_statements: false,
+        }
     }
 }
 
@@ -94,6 +103,9 @@ impl std::fmt::Debug for PgStore {
         formatter.debug_struct("PgStore").field("options", &self.options).finish_non_exhaustive()
     }
 }
+
+/// How many statements a connection keeps where it may: more than there are, the usual filters included.
+const KEPT_STATEMENTS: usize = 200;
 
 /// The role without rights of its own that row-level security holds for.
 const RESTRICTED_ROLE: &str = "polymnemo_app";
@@ -117,6 +129,7 @@ impl PgStore {
 
     async fn open(url: &str, options: &PgOptions) -> Result<DatabaseConnection> {
         probe(url, options.connect_timeout).await?;
+        let kept = if options.keep_statements { KEPT_STATEMENTS } else { 0 };
         let mut connect = ConnectOptions::new(url);
         connect
             .max_connections(options.max_connections)
@@ -125,8 +138,7 @@ impl PgStore {
             .acquire_timeout(options.connect_timeout)
             .test_before_acquire_if_idle_for(Duration::from_secs(1))
             .sqlx_logging(false)
-            // Statements are thrown away at the end of each transaction, see `transaction`.
-            .map_sqlx_postgres_opts(|options| options.statement_cache_capacity(0));
+            .map_sqlx_postgres_opts(move |options| options.statement_cache_capacity(kept));
         Database::connect(connect).await.map_err(from_db)
     }
 

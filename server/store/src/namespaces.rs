@@ -23,18 +23,23 @@ fn granted(ctx: &Ctx) -> Value {
     }
 }
 
+/// The condition on namespaces to be readable for the caller; its values are the first three ([`readable_values`]).
+pub(crate) const READABLE: &str = "(user_id = $1 or shared)
+    and ($2::text is null or name = $2) and ($3::text[] is null or name = any($3))";
+
+/// The values of [`READABLE`]; with `name` only namespaces of this name.
+pub(crate) fn readable_values(ctx: &Ctx, name: Option<&str>) -> Vec<Value> {
+    vec![ctx.user.id.0.into(), name.map(str::to_owned).into(), granted(ctx)]
+}
+
 impl Transaction {
     /// The namespaces that the caller may read: their own and the shared ones that the grant covers; with `name`
     /// only those of this name (one's own, and those that others share under the same name).
     pub(crate) async fn readable(&self, ctx: &Ctx, name: Option<&str>) -> Result<Vec<Readable>> {
         let rows = self
             .all(
-                "select id, chunk_count from namespaces
-                 where (user_id = $1 or shared)
-                   and ($2::text is null or name = $2)
-                   and ($3::text[] is null or name = any($3))
-                 order by id",
-                vec![ctx.user.id.0.into(), name.map(str::to_owned).into(), granted(ctx)],
+                &format!("select id, chunk_count from namespaces where {READABLE} order by id"),
+                readable_values(ctx, name),
             )
             .await?;
         rows.iter()

@@ -231,8 +231,8 @@ fn settings(durability: Durability) -> Vec<(&'static str, String)> {
         ("cluster_name", "polymnemo"),
         // Every process of ours has a pool of its own.
         ("max_connections", "100"),
-        // The index over some 100,000 passages stays in memory.
-        ("shared_buffers", "256MB"),
+        // The indexes over some 100,000 passages stay in memory, and the vectors.
+        ("shared_buffers", "512MB"),
         // What the planner may assume of the system's own cache.
         ("effective_cache_size", "1GB"),
         // Sorting the candidates of a search takes little; a hundred connections could ask for it at once.

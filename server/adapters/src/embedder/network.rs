@@ -14,6 +14,7 @@ use fastembed::{
 use ort::{environment::Environment, session::builder::AutoDevicePolicy};
 use polymnemo_memory::{Error, Result};
 use sha2::{Digest as _, Sha256};
+use tokenizers::{AddedToken, PaddingParams, Tokenizer};
 
 use super::manifest::{Manifest, Pooling};
 
@@ -37,13 +38,23 @@ pub(super) struct Network {
 impl Network {
     /// Loads a model: a second or two, so not on a thread that others wait for.
     pub(super) fn load(directory: &Path, manifest: &Manifest, onnxruntime_library: &Path) -> Result<Self> {
+        // The tokenizer takes as long as the network, and is taken care of beside it.
+        thread::scope(|scope| {
+            let tokenizer = scope.spawn(|| load_tokenizer(&verified(directory, manifest, "tokenizer.json")?));
+            let text = Self::load_network(directory, manifest, onnxruntime_library);
+            let tokenizer = tokenizer.join().map_err(|_| Error::Model(format!("its tokenizer is broken. {SETUP}")))?;
+            Self::assemble(manifest, text?, tokenizer?)
+        })
+    }
+
+    fn load_network(directory: &Path, manifest: &Manifest, onnxruntime_library: &Path) -> Result<TextEmbedding> {
         let environment = environment(onnxruntime_library)?;
         let file = |name| verified(directory, manifest, name);
         let model = UserDefinedEmbeddingModel {
             onnx_file: file("model.onnx")?,
             external_initializers: Vec::new(),
             tokenizer_files: TokenizerFiles {
-                tokenizer_file: file("tokenizer.json")?,
+                tokenizer_file: NO_TOKENIZER.to_vec(),
                 config_file: file("config.json")?,
                 special_tokens_map_file: file("special_tokens_map.json")?,
                 tokenizer_config_file: file("tokenizer_config.json")?,
@@ -69,8 +80,21 @@ impl Network {
             .with_session_config("session.intra_op.allow_spinning", "0")
             // The same vectors on every machine.
             .with_auto_device(AutoDevicePolicy::PreferCPU);
-        let mut text = TextEmbedding::try_new_from_user_defined(model, options)
-            .map_err(|error| Error::Model(format!("it can't be loaded ({error}). {SETUP}")))?;
+        TextEmbedding::try_new_from_user_defined(model, options)
+            .map_err(|error| Error::Model(format!("it can't be loaded ({error}). {SETUP}")))
+    }
+
+    fn assemble(manifest: &Manifest, mut text: TextEmbedding, mut tokenizer: Tokenizer) -> Result<Self> {
+        // What the library read in the small files and gave to its own tokenizer.
+        let mut special: Vec<(u32, AddedToken)> = text.tokenizer.get_added_tokens_decoder().into_iter().collect();
+        special.sort_unstable_by_key(|(id, _)| *id);
+        tokenizer.add_special_tokens(special.into_iter().map(|(_, token)| token)).map_err(broken_tokenizer)?;
+        let padding = text.tokenizer.get_padding().cloned().map(|padding| PaddingParams {
+            pad_id: tokenizer.token_to_id(&padding.pad_token).unwrap_or(padding.pad_id),
+            ..padding
+        });
+        tokenizer.with_padding(padding);
+        text.tokenizer = tokenizer;
         // The library cuts long texts without a word. We count first and never let it come to that.
         text.tokenizer.with_truncation(None).map_err(broken_tokenizer)?;
 
@@ -140,6 +164,15 @@ impl Network {
         };
         format!("{prefix}{text}")
     }
+}
+
+/// A tokenizer without a vocabulary, which the library loads in place of ours. Its own way takes twice as long and
+/// twice the memory: it loads a tokenizer and makes a copy of it.
+const NO_TOKENIZER: &[u8] =
+    br#"{"version": "1.0", "added_tokens": [], "model": {"type": "WordLevel", "vocab": {}, "unk_token": ""}}"#;
+
+fn load_tokenizer(content: &[u8]) -> Result<Tokenizer> {
+    Tokenizer::from_bytes(content).map_err(broken_tokenizer)
 }
 
 /// The way out of most troubles with a model.

@@ -27,28 +27,38 @@ type Terms = (Vec<(String, u16)>, u32);
 impl MemoryService {
     /// The passages of a memory, the first `at_once` of them embedded.
     pub(super) async fn passages(&self, ctx: &Ctx, state: &MemoryState, at_once: usize) -> Result<Vec<NewChunk>> {
+        let mut chunks = self.cut_passages(ctx, state).await?;
+        self.embed_first(state, &mut chunks, at_once).await?;
+        Ok(chunks)
+    }
+
+    /// The passages of a memory, none of them embedded yet.
+    pub(super) async fn cut_passages(&self, ctx: &Ctx, state: &MemoryState) -> Result<Vec<NewChunk>> {
         self.embedder.ready().await?;
         let ranges = self.cut(&state.content).await?;
         let terms = terms(ctx, state, ranges.clone()).await?;
-        let mut chunks: Vec<NewChunk> = ranges
+        Ok(ranges
             .into_iter()
             .zip(terms)
             .map(|(range, (terms, length))| NewChunk { range, terms, length, vector: None })
-            .collect();
+            .collect())
+    }
 
+    /// Gives the first `at_once` passages of a memory their vectors.
+    pub(super) async fn embed_first(&self, state: &MemoryState, chunks: &mut [NewChunk], at_once: usize) -> Result<()> {
         let at_once: Vec<String> = chunks
             .iter()
             .take(at_once)
             .map(|chunk| state.content.get(chunk.range.clone()).unwrap_or_default().to_owned())
             .collect();
         if at_once.is_empty() {
-            return Ok(chunks);
+            return Ok(());
         }
         let vectors = self.embedder.embed_passages(at_once).await?;
         for (chunk, vector) in chunks.iter_mut().zip(vectors) {
             chunk.vector = Some(vector);
         }
-        Ok(chunks)
+        Ok(())
     }
 
     /// Cuts a text so that each piece fits the model.

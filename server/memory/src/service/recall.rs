@@ -50,15 +50,14 @@ impl MemoryService {
         let search = Search {
             filter,
             terms: analyze::query_terms(&query),
-            vector: self.query_vector(&query).await?,
             model: self.embedder.model().clone(),
             depth: if offset + limit <= NEAR { DEPTH[0] } else { DEPTH[1] },
             exact: false,
         };
+        let (terms, calibration) = (search.terms.clone(), search.model.calibration);
+        let (vector, mut steps) = tokio::try_join!(self.query_vector(&query), self.store.begin_recall(ctx, search))?;
         let background = self.background().await?;
-        let (terms, vector, calibration) = (search.terms.clone(), search.vector.clone(), search.model.calibration);
-        let mut steps = self.store.begin_recall(ctx, search).await?;
-        let candidates = steps.candidates().await?;
+        let candidates = steps.candidates(&vector).await?;
         let pending = candidates.pending;
         let ranker = Ranker::new(candidates, &terms, &vector, background, calibration);
         let neighbourhood = steps.neighbourhood(&ranker.anchors()).await?;

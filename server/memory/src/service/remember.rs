@@ -44,13 +44,21 @@ impl MemoryService {
             return Err(Error::Invalid(format!("`supersedes` holds at most {} ids.", limits::IDS)));
         }
 
-        // Embedding is the expensive part, so what is known already is answered before.
-        let known = self.store.find_duplicate(ctx, &state.namespace, &state.hash, idempotency_key.as_deref()).await?;
-        if let Some(duplicate) = known {
-            return already_stored(duplicate);
-        }
-
-        let chunks = self.passages(ctx, &state, EMBEDDED_AT_ONCE).await?;
+        // Embedding is the expensive part, so what is known already is answered before, even without the model. The text is
+        // taken apart meanwhile.
+        let known = async {
+            match self.store.find_duplicate(ctx, &state.namespace, &state.hash, idempotency_key.as_deref()).await {
+                Ok(None) => Ok(()),
+                Ok(Some(duplicate)) => Err(already_stored(duplicate)),
+                Err(error) => Err(Err(error)),
+            }
+        };
+        let chunks = async { Ok(self.cut_passages(ctx, &state).await) };
+        let mut chunks = match tokio::try_join!(known, chunks) {
+            Ok(((), chunks)) => chunks?,
+            Err(answer) => return answer,
+        };
+        self.embed_first(&state, &mut chunks, EMBEDDED_AT_ONCE).await?;
         let index = index_state(&chunks);
         let beginning = chunks
             .first()
@@ -68,7 +76,14 @@ impl MemoryService {
             chunks,
         };
         let superseded = new.supersedes.clone();
-        match self.store.insert(ctx, new).await? {
+        let similar_to = async {
+            match beginning {
+                Some((text, vector)) if ctx.grants.read => self.similar(ctx, &text, &vector, id, &superseded).await,
+                _ => Vec::new(),
+            }
+        };
+        let (inserted, similar_to) = tokio::join!(self.store.insert(ctx, new), similar_to);
+        match inserted? {
             Inserted::New => {}
             Inserted::Existing(duplicate) => return already_stored(duplicate),
             Inserted::NoSuch(id) => return Err(Error::NotFound(id)),
@@ -76,15 +91,11 @@ impl MemoryService {
         if index == IndexState::Pending {
             self.pending.notify_one();
         }
-        let similar_to = match beginning {
-            Some((text, vector)) if ctx.grants.read => self.similar(ctx, &text, &vector, id, &superseded).await,
-            _ => Vec::new(),
-        };
         Ok(Remembered { id, status: RememberStatus::Stored, namespace, revision: 1, index, similar_to })
     }
 
-    /// Memories that say nearly the same as a new one. The new one is stored already, so a failure here is
-    /// told to the log, not to the caller.
+    /// Memories that say nearly the same as a new one, which may be among them or not yet. It is being stored whatever
+    /// happens here, so a failure is told to the log, not to the caller.
     async fn similar(
         &self,
         ctx: &Ctx,
