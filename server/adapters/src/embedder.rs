@@ -186,6 +186,10 @@ impl Embedder for FastEmbedder {
         self.ask(|reply| Job::Passages(texts, reply)).await
     }
 
+    async fn embed_when_idle(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>> {
+        self.ask(|reply| Job::WhenIdle(texts, reply)).await
+    }
+
     async fn tokens(&self, text: &str) -> Result<Vec<Range<usize>>> {
         self.ask(|reply| Job::Tokens(text.to_owned(), reply)).await
     }

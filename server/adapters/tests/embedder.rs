@@ -194,6 +194,20 @@ async fn a_query_does_not_wait_for_a_backlog_of_passages() {
     assert!(query_done * 3 < started.elapsed(), "the query took {query_done:?} of {:?}", started.elapsed());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_someone_waits_for_goes_before_what_nobody_waits_for() {
+    let embedder = model(MINILM).await;
+    let idle = tokio::spawn({
+        let embedder = Arc::clone(&embedder);
+        async move { embedder.embed_when_idle(mixed_texts(300)).await }
+    });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let vectors = embedder.embed_passages(vec!["The key is in the blue bowl.".into(); 20]).await.expect("vectors");
+    assert_eq!(vectors.len(), 20);
+    assert!(!idle.is_finished(), "there was too little of it to tell");
+    assert_eq!(idle.await.expect("it ran").expect("vectors").len(), 300);
+}
+
 #[tokio::test]
 async fn a_text_that_is_too_long_is_refused_and_never_cut() {
     let embedder = model(E5).await;

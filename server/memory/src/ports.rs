@@ -75,6 +75,15 @@ pub trait Embedder: Send + Sync {
     /// [`crate::Error::Model`] where the model does not work.
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>>;
 
+    /// The same for passages that nobody waits for: all others go first.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Model`] where the model does not work.
+    async fn embed_when_idle(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>> {
+        self.embed_passages(texts).await
+    }
+
     /// The model's own tokens of a text, as byte ranges in ascending order, without special tokens.
     ///
     /// # Errors

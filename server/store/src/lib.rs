@@ -2,8 +2,8 @@
 //!
 //! Each method is one transaction that begins by saying for whom it works, so that row-level
 //! security stands as a second wall behind the conditions in the queries (`transaction`).
-//! Nothing outlives a transaction on the connection, neither settings nor prepared statements, so
-//! any pooler may hand the next transaction to another connection.
+//! Nothing outlives a transaction on the connection, so any pooler may hand the next transaction to another one
+//! ([`PgOptions::keep_statements`] is for where there is none).
 //!
 //! One file for each noun or verb; the two that matter most are `index`, which keeps the search
 //! index true to the memories, and `search`, which reads it.

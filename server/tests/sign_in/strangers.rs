@@ -131,8 +131,9 @@ async fn no_server_function_knows_of_it_or_changes_it() {
         format!("{}1.", URL_SAFE_NO_PAD.encode(id.parse::<Uuid>().unwrap().as_bytes()))
     };
     let text = "Changed by Bob.";
-    type Fields<'a> = Vec<(&'a str, String)>;
-    let attempts: [(&str, &dyn Fn(&str) -> Fields<'static>); 8] = [
+    type Fields = Vec<(&'static str, String)>;
+    type FieldsFor<'a> = &'a dyn Fn(&str) -> Fields;
+    let attempts: [(&str, FieldsFor<'_>); 8] = [
         ("update_memory", &|id| {
             let fields =
                 [("id", id), ("revision", "1"), ("content", text), ("namespace", ""), ("tags", ""), ("source", "")];

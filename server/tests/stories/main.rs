@@ -7,6 +7,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod busy_model;
 mod callers;
 mod first_start;
 mod halting;

@@ -19,7 +19,7 @@ impl MemoryService {
             return Ok(0);
         }
         let texts = pending.iter().map(|chunk| chunk.text.clone()).collect();
-        let vectors = self.embedder.embed_passages(texts).await?;
+        let vectors = self.embedder.embed_when_idle(texts).await?;
         let done = u32::try_from(vectors.len()).unwrap_or(u32::MAX);
         self.store.embed(model, pending.iter().map(|chunk| chunk.chunk).zip(vectors).collect()).await?;
         Ok(done)

@@ -5,7 +5,7 @@ use polymnemo_types::{Erased, Forgotten, MemoryId, Updated, limits};
 
 use super::{
     MemoryService,
-    index::{EMBEDDED_AT_ONCE, state_of},
+    index::{EMBEDDED_AT_ONCE, left_at_once, state_of},
     remember::index_state,
     update::same_as,
     validate,
@@ -72,7 +72,7 @@ impl MemoryService {
             }
             let (namespace, revision) = (memory.namespace.clone(), memory.revision);
             let chunks = self.passages(ctx, &state_of(memory, content), *at_once).await?;
-            *at_once -= chunks.len().min(*at_once);
+            *at_once = left_at_once(*at_once, &chunks);
             restoring.push(Updated { id, namespace, revision, changed: true, index: index_state(&chunks) });
             memories.push((id, chunks));
         }

@@ -1,6 +1,6 @@
 //! Making a memory searchable: its passages, their terms and their vectors.
 
-use std::ops::Range;
+use std::{ops::Range, time::Duration};
 
 use jiff::tz::TimeZone;
 use polymnemo_types::Memory;
@@ -20,6 +20,10 @@ const RESERVED_TOKENS: usize = 16;
 /// How many passages are embedded before the caller is answered. A longer memory is found by keyword at once
 /// and by meaning a little later.
 pub(super) const EMBEDDED_AT_ONCE: usize = 32;
+
+/// How long a caller waits for vectors. Where the model has more to do than it can in that time, a memory is stored all
+/// the same, and gets its vectors in the background.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Terms with their numbers of occurrences, and how many they are with repetitions.
 type Terms = (Vec<(String, u16)>, u32);
@@ -44,7 +48,7 @@ impl MemoryService {
             .collect())
     }
 
-    /// Gives the first `at_once` passages of a memory their vectors.
+    /// Gives the first `at_once` passages of a memory their vectors, unless the model is too busy for that.
     pub(super) async fn embed_first(&self, state: &MemoryState, chunks: &mut [NewChunk], at_once: usize) -> Result<()> {
         let at_once: Vec<String> = chunks
             .iter()
@@ -54,7 +58,10 @@ impl MemoryService {
         if at_once.is_empty() {
             return Ok(());
         }
-        let vectors = self.embedder.embed_passages(at_once).await?;
+        let Ok(vectors) = tokio::time::timeout(PATIENCE, self.embedder.embed_passages(at_once)).await else {
+            return Ok(());
+        };
+        let vectors = vectors?;
         for (chunk, vector) in chunks.iter_mut().zip(vectors) {
             chunk.vector = Some(vector);
         }
@@ -87,6 +94,13 @@ impl MemoryService {
         }
         Ok(sum)
     }
+}
+
+/// How many more passages are embedded at once, of `at_once`, after those of a memory; none where the model was too busy.
+pub(super) fn left_at_once(at_once: usize, chunks: &[NewChunk]) -> usize {
+    let wanted = chunks.len().min(at_once);
+    let embedded = chunks.iter().filter(|chunk| chunk.vector.is_some()).count();
+    if embedded < wanted { 0 } else { at_once - wanted }
 }
 
 /// What a memory is, apart from its id and history.
