@@ -34,7 +34,7 @@ pub(crate) struct Place {
 impl Place {
     /// The distance of `v.embedding` from the vector that is the given value.
     fn distance(&self, value: usize) -> String {
-        format!("v.embedding::halfvec({0}) <=> ${value}::real[]::halfvec({0})", self.dimension)
+        format!("v.embedding::halfvec({0}) <=> (select ${value}::real[]::halfvec({0}))", self.dimension)
     }
 }
 
