@@ -164,6 +164,7 @@ pub fn files(site: &Site) -> Router {
         .layer(SetResponseHeaderLayer::overriding(header::CACHE_CONTROL, |response: &Response<_>| {
             response.status().is_success().then(|| HeaderValue::from_static("public, max-age=31536000, immutable"))
         }))
+        .layer(SetResponseHeaderLayer::overriding(header::VARY, HeaderValue::from_static("Accept-Encoding")))
         .service(ServeDir::new(&site.directory).precompressed_br().precompressed_gzip());
     let (worker, offline) = (service_worker(site), site.clone());
     Router::new()

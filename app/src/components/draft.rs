@@ -12,6 +12,9 @@ use leptos::{
     web_sys::{Element, HtmlElement, HtmlTextAreaElement, Storage},
 };
 
+/// What the names of drafts begin with in the storage.
+const PREFIX: &str = "draft:";
+
 /// Fills in what was typed before.
 pub(crate) fn restore(place: &Element) {
     let Some((field, name)) = field_in(place) else { return };
@@ -50,6 +53,18 @@ pub(crate) fn clicked(target: &Element) {
     forget(&form);
 }
 
+/// Forgets everything that was typed: whoever signs out leaves nothing behind for the next one.
+pub(crate) fn forget_all() {
+    let Some(storage) = storage() else { return };
+    let names: Vec<String> = (0..storage.length().unwrap_or_default())
+        .filter_map(|place| storage.key(place).ok().flatten())
+        .filter(|name| name.starts_with(PREFIX))
+        .collect();
+    for name in names {
+        let _ = storage.remove_item(&name);
+    }
+}
+
 /// What was typed is saved, or not wanted.
 pub(crate) fn forget(form: &Element) {
     if let Some((_, name)) = field_in(form)
@@ -68,7 +83,7 @@ fn field_in(place: &Element) -> Option<(HtmlTextAreaElement, String)> {
 }
 
 fn name_of(field: &Element) -> Option<String> {
-    field.get_attribute("data-draft").map(|name| format!("draft:{name}"))
+    field.get_attribute("data-draft").map(|name| format!("{PREFIX}{name}"))
 }
 
 fn show_note(place: &Element, shown: bool) {

@@ -13,9 +13,11 @@ pub(crate) fn Keyboard() -> impl IntoView {
         let navigate = leptos_router::hooks::use_navigate();
         let keys = window_event_listener(leptos::ev::keydown, move |event| keys::pressed(&event, &navigate));
         let clicks = window_event_listener(leptos::ev::click, |event| keys::clicked(&event));
+        let leaving = window_event_listener(leptos::ev::submit, |event| keys::leaving(&event));
         on_cleanup(move || {
             keys.remove();
             clicks.remove();
+            leaving.remove();
         });
     }
 }
@@ -27,6 +29,7 @@ mod keys {
         wasm_bindgen::JsCast as _,
         web_sys::{
             Element, HtmlAnchorElement, HtmlDialogElement, HtmlElement, HtmlInputElement, KeyboardEvent, MouseEvent,
+            SubmitEvent,
         },
     };
     use leptos_router::NavigateOptions;
@@ -84,6 +87,14 @@ mod keys {
         {
             // It fails where the dialog is open already.
             let _ = help.show_modal();
+        }
+    }
+
+    /// Whoever signs out leaves no half-written text behind.
+    pub(super) fn leaving(event: &SubmitEvent) {
+        let form = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        if form.and_then(|form| form.get_attribute("action")).is_some_and(|action| action.starts_with("/sign-out")) {
+            crate::components::draft::forget_all();
         }
     }
 

@@ -171,7 +171,7 @@ pub(super) const ENGLISH: Memories = Memories {
     no_hits_text: |below| match below {
         0 => "No memory has these words or means something close. Try other words, or fewer filters.".to_owned(),
         below => format!(
-            "{} looked at and were too far from what you search for to be worth showing. Try other words.",
+            "{} too far from what you search for to be worth showing. Try other words.",
             english(below, "memory was", "memories were")
         ),
     },
@@ -258,7 +258,9 @@ pub(super) const ENGLISH_BULK: Bulk = Bulk {
     apply: "Apply",
     forget: "Forget",
     clear: "Select none",
-    refused: None,
+    refused: Some(
+        "Nothing was changed. Select a memory first, and give a tag or a namespace; a tag has at most 64 characters.",
+    ),
 };
 
 pub(super) const CHINESE_BULK: Bulk = Bulk {

@@ -25,6 +25,8 @@ pub(crate) struct Namespaces {
     pub(crate) make_default: &'static str,
     pub(crate) make_default_hint: &'static str,
     pub(crate) is_default: &'static str,
+    /// Why one that is shared can't be the default.
+    pub(crate) no_default: &'static str,
     pub(crate) sharing: &'static str,
     /// What sharing means, said before it is switched on.
     pub(crate) share_means: &'static str,
@@ -67,6 +69,7 @@ pub(super) const ENGLISH: Namespaces = Namespaces {
     name_refused: None,
     make_default: "Make it the default",
     make_default_hint: "Clients that name no namespace store in the default one.",
+    no_default: "It is shared, so it can’t be the default: what a client stores without naming a namespace stays private.",
     is_default: "Clients that name no namespace store here.",
     sharing: "Sharing",
     share_means: "Only you can read this namespace. If you share it, everyone who can sign in to this server, and every \
@@ -111,6 +114,7 @@ pub(super) const CHINESE: Namespaces = Namespaces {
     ),
     make_default: "设为默认",
     make_default_hint: "没有指定命名空间的客户端会存到默认的命名空间。",
+    no_default: "它是共享的，不能设为默认：客户端未指定命名空间时存入的内容应保持私有。",
     is_default: "没有指定命名空间的客户端会存到这里。",
     sharing: "共享",
     share_means: "现在只有你能读取这个命名空间。共享之后，所有能登录这台服务器的人以及他们的客户端，都能读取其中的全部记忆，\

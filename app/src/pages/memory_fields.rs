@@ -50,7 +50,7 @@ pub(crate) fn MemoryFields(
                 name="content"
                 required
                 autofocus
-                data-draft=draft
+                data-draft=draft_of(&draft)
                 aria-invalid=fault(sending, "content").map(|_| "true")
                 aria-describedby="content-fault"
             >
@@ -98,6 +98,13 @@ pub(crate) fn MemoryFields(
             {elsewhere.map(|error| i18n::explain(&error, text.refused))}
         </p>
     }
+}
+
+/// The name of a draft: one's own, should someone else sign in next in the same tab.
+fn draft_of(name: &str) -> String {
+    let parts = use_context::<http::request::Parts>();
+    let user = parts.and_then(|parts| parts.extensions.get::<polymnemo_memory::Ctx>().map(|ctx| ctx.user.id));
+    format!("{}:{name}", user.map(|user| user.to_string()).unwrap_or_default())
 }
 
 struct Line {

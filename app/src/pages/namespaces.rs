@@ -144,6 +144,9 @@ fn Default(namespace: NamespaceDetails) -> impl IntoView {
     if namespace.default {
         return Either::Left(view! { <p class="hint">{text.is_default}</p> });
     }
+    if namespace.is_shared() {
+        return Either::Left(view! { <p class="hint">{text.no_default}</p> });
+    }
     Either::Right(view! {
         <CallForm page=PATH call=ChangeSettings::PATH then=PATH class="action">
             <input type="hidden" name="default_namespace" value=namespace.name />

@@ -113,6 +113,7 @@ fn SettingsForm(settings: UserSettings, namespaces: Vec<NamespaceDetails>, zones
                 <select class="input" id="default-namespace" name="default_namespace" aria-describedby="default-namespace-hint">
                     {namespaces
                         .into_iter()
+                        .filter(|namespace| namespace.default || !namespace.is_shared())
                         .map(|namespace| {
                             let selected = namespace.name == default_namespace;
                             view! { <option selected=selected>{namespace.name}</option> }
@@ -186,10 +187,10 @@ fn Account(name: String) -> impl IntoView {
             <form method="post" action="/sign-out">
                 <button class="button-plain">{text.sign_out}</button>
             </form>
-            <p class="hint">{text.sign_out_everywhere_means}</p>
             <form method="post" action="/sign-out/everywhere">
                 <button class="button-danger">{text.sign_out_everywhere}</button>
             </form>
+            <p class="hint">{text.sign_out_everywhere_means}</p>
         </section>
     }
     .into_any()

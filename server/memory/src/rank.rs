@@ -261,7 +261,8 @@ impl Ranker {
             ranking.memories.push(Ranked {
                 memory: document.passage.memory,
                 chunk: document.passage.chunk,
-                score: document.score,
+                // Neighbours and a named source can lift it beyond what a memory has by itself.
+                score: document.score.min(1.0),
                 cosine: document.passage.cosine,
                 bm25: document.keywords.iter().sum(),
                 matched: document.passage.matched.iter().map(|&(term, _)| term).collect(),

@@ -50,7 +50,7 @@ impl MemoryService {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for an unknown time zone or a bad name of a namespace; [`Error::Forbidden`],
+    /// [`Error::Invalid`] for an unknown time zone, a bad name of a namespace, or one that is shared; [`Error::Forbidden`],
     /// [`Error::Unavailable`].
     pub async fn change_settings(&self, ctx: &Ctx, change: SettingsChange) -> Result<UserSettings> {
         ctx.check_person()?;
@@ -59,6 +59,15 @@ impl MemoryService {
             default_namespace: change.default_namespace.as_deref().map(validate::namespace).transpose()?,
             ..change
         };
+        if let Some(name) = change.default_namespace.as_deref()
+            && let Some(namespace) = self.store.own_namespace(ctx, name).await?
+            && namespace.is_shared()
+        {
+            return Err(Error::Invalid(format!(
+                "Everyone on this server can read `{name}`, so it can't be the default: whatever a client stores without \
+                 naming a namespace would be public. Choose a private one."
+            )));
+        }
         self.store.change_settings(ctx, &change).await?;
         self.settings(ctx).await
     }

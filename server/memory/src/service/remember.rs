@@ -56,7 +56,7 @@ impl MemoryService {
         let chunks = async { Ok(self.cut_passages(ctx, &state).await) };
         let mut chunks = match tokio::try_join!(known, chunks) {
             Ok(((), chunks)) => chunks?,
-            Err(answer) => return answer,
+            Err(answer) => return self.correct_nothing(ctx, answer?, &request.supersedes).await,
         };
         self.embed_first(&state, &mut chunks, EMBEDDED_AT_ONCE).await?;
         let index = index_state(&chunks);
@@ -85,13 +85,33 @@ impl MemoryService {
         let (inserted, similar_to) = tokio::join!(self.store.insert(ctx, new), similar_to);
         match inserted? {
             Inserted::New => {}
-            Inserted::Existing(duplicate) => return already_stored(duplicate),
+            Inserted::Existing(duplicate) => {
+                return self.correct_nothing(ctx, already_stored(duplicate)?, &superseded).await;
+            }
             Inserted::NoSuch(id) => return Err(Error::NotFound(id)),
         }
         if index == IndexState::Pending {
             self.pending.notify_one();
         }
         Ok(Remembered { id, status: RememberStatus::Stored, namespace, revision: 1, index, similar_to })
+    }
+
+    /// The answer where the text is stored already. Nothing is written then, so it can't correct what it was not stored to
+    /// correct, and the caller must not believe that it did.
+    async fn correct_nothing(&self, ctx: &Ctx, stored: Remembered, supersedes: &[MemoryId]) -> Result<Remembered> {
+        if supersedes.is_empty() {
+            return Ok(stored);
+        }
+        let found = self.store.own_memories(ctx, &[stored.id], false).await?;
+        let corrected = found.into_iter().flat_map(|found| found.memory.supersedes).collect::<Vec<_>>();
+        if supersedes.iter().all(|id| corrected.contains(id)) {
+            return Ok(stored);
+        }
+        Err(Error::Invalid(format!(
+            "This text is stored already, as {}, so nothing was written and nothing was corrected. To have it replace another \
+             memory, forget that one.",
+            stored.id
+        )))
     }
 
     /// Memories that say nearly the same as a new one, which may be among them or not yet. It is being stored whatever
