@@ -64,6 +64,23 @@ async fn words_are_found_in_english_chinese_and_japanese() {
 }
 
 #[tokio::test]
+async fn a_long_memory_does_not_keep_others_out() {
+    let app = TestApp::start().await;
+    let (service, alice) = (app.service(), app.ctx("alice").await);
+    let long: Vec<String> = (0..900)
+        .map(|number| {
+            format!("Section {number}: the rocket engine of stage {number} drives the rocket, and the engine burns.")
+        })
+        .collect();
+    service.remember(&alice, text(&long.join("\n\n"))).await.unwrap();
+    for note in ["The lecture is on Tuesday.", "Launchers want a trial.", "Elena works on rocket engine software."] {
+        service.remember(&alice, text(note)).await.unwrap();
+    }
+    let found = passages(service, &alice, query("rocket engine")).await;
+    assert!(found.iter().any(|passage| passage.starts_with("Elena")), "{found:?}");
+}
+
+#[tokio::test]
 async fn every_filter_holds() {
     let app = TestApp::start().await;
     let (service, alice) = (app.service(), app.ctx("alice").await);

@@ -22,6 +22,12 @@ const POSTINGS: (u64, u64) = (4_000, 200);
 /// The same where a narrow filter has to be looked up for each posting, also for those that it leaves out.
 const FILTERED_POSTINGS: (u64, u64) = (400, 60);
 
+/// How many passages of one memory a search takes, at most.
+const PASSAGES_EACH: u32 = 3;
+
+/// How many passages are looked at for each that is taken, where there are too many to look at all.
+const LOOKED_AT: u32 = 4;
+
 /// What is known of a search before its vector is.
 pub(crate) struct Keywords {
     pub(crate) place: Place,
@@ -146,7 +152,17 @@ impl Transaction {
                  group by p.chunk_id"
             )
         };
-        let rows = self.all(&format!("{scored} order by score desc, id limit {}", search.depth), values).await?;
+        // Of each memory only the best count: a long one that speaks of nothing else must not keep the others out.
+        let looked_at = if is_small { String::new() } else { format!(" limit {}", LOOKED_AT * search.depth) };
+        let best = format!(
+            "select id from (
+                 select s.id, s.score, row_number() over (partition by c.memory_id order by s.score desc, s.id) as place
+                 from ({scored} order by score desc, id{looked_at}) s join chunks c on c.id = s.id
+             ) ranked
+             where place <= {PASSAGES_EACH} order by score desc, id limit {}",
+            search.depth
+        );
+        let rows = self.all(&best, values).await?;
         rows.iter().map(|row| get(row, "id")).collect()
     }
 }
