@@ -39,7 +39,9 @@ impl Visitor {
     /// Visits a path; gives what it answers, and the time until all of it had arrived.
     async fn visit(&self, path: &str, query: &[(&str, &str)]) -> Result<(String, Duration), Failure> {
         let url = Url::parse_with_params(&format!("{}{path}", self.base), query)?;
-        let request = self.http.get(url).header(header::COOKIE, &self.cookie).header(header::ACCEPT, "text/html");
+        // A server function answers whoever reads pages with a redirect.
+        let accept = if path.starts_with("/api/") { "application/json" } else { "text/html" };
+        let request = self.http.get(url).header(header::COOKIE, &self.cookie).header(header::ACCEPT, accept);
         let started = Instant::now();
         let response = request.send().await?;
         let status = response.status();
