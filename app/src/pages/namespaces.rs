@@ -144,7 +144,7 @@ fn Default(namespace: NamespaceDetails) -> impl IntoView {
     if namespace.default {
         return Either::Left(view! { <p class="hint">{text.is_default}</p> });
     }
-    if namespace.is_shared() {
+    if namespace.shared() {
         return Either::Left(view! { <p class="hint">{text.no_default}</p> });
     }
     Either::Right(view! {

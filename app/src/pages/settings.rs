@@ -113,7 +113,7 @@ fn SettingsForm(settings: UserSettings, namespaces: Vec<NamespaceDetails>, zones
                 <select class="input" id="default-namespace" name="default_namespace" aria-describedby="default-namespace-hint">
                     {namespaces
                         .into_iter()
-                        .filter(|namespace| namespace.default || !namespace.is_shared())
+                        .filter(|namespace| namespace.default || !namespace.shared())
                         .map(|namespace| {
                             let selected = namespace.name == default_namespace;
                             view! { <option selected=selected>{namespace.name}</option> }

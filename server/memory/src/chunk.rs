@@ -16,14 +16,16 @@ const OVERLAP: usize = 32;
 pub fn chunk(text: &str, tokens: &[Range<usize>], budget: usize) -> Vec<Range<usize>> {
     let budget = budget.max(2 * OVERLAP);
     let mut chunks = Vec::new();
-    let mut first = 0;
+    let (mut first, mut end_token) = (0, 0);
     loop {
         let begin = if first == 0 { 0 } else { token_start(text, tokens, first) };
         if tokens.len() - first <= budget {
             chunks.push(begin..text.len());
             return chunks;
         }
-        let (end_token, quality) = best_border(text, tokens, first + budget / 2..first + budget);
+        // With a small budget the second half may begin before the end of the passage before.
+        let quality;
+        (end_token, quality) = best_border(text, tokens, (first + budget / 2).max(end_token + 1)..first + budget);
         chunks.push(begin..token_start(text, tokens, end_token));
         first = if quality == Border::Paragraph { end_token } else { overlap_start(text, tokens, first, end_token) };
     }
@@ -159,6 +161,12 @@ mod tests {
     fn a_text_without_any_border_is_cut_all_the_same() {
         assert!(check(&"语".repeat(1_000), 100).len() >= 10);
         assert!(check(&"a ".repeat(5_000), 100).len() >= 50);
+    }
+
+    #[test]
+    fn each_passage_ends_behind_the_one_before() {
+        let text = "a\n.👍。👍一，..。a，.a一。👍一。，👍a。..一一a，，.a.\n，.a一a。，，.一一a一a👍。一.👍.。👍，，。.a👍一，，，.";
+        check(text, 64);
     }
 
     proptest::proptest! {

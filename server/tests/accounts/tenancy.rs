@@ -158,7 +158,11 @@ async fn the_same_name_is_another_namespace_for_each() {
     let (alice, bob) = (person(service, "alice").await, person(service, "bob").await);
     remember(service, &alice, text("Of alice.")).await;
     service.rename_namespace(&bob, "personal", "of bob").await.unwrap();
-    service.share_namespace(&bob, "of bob", true).await.unwrap();
+    assert!(service.share_namespace(&bob, "of bob", true).await.is_err(), "it is his default");
+    service.create_namespace(&bob, "shown").await.unwrap();
+    service.share_namespace(&bob, "shown", true).await.unwrap();
+    let public = SettingsChange { default_namespace: Some("shown".into()), ..SettingsChange::default() };
+    assert!(service.change_settings(&bob, public).await.is_err(), "everyone reads it");
     service.create_namespace(&bob, "empty").await.unwrap();
     service.delete_namespace(&bob, "empty").await.unwrap();
     let of_alice = service.own_namespace(&alice, "personal").await.unwrap();

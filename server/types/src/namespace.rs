@@ -20,14 +20,6 @@ pub struct NamespaceDetails {
 }
 
 impl NamespaceDetails {
-    /// Whether everyone on this server can read it, for whatever reason.
-    #[must_use]
-    pub fn is_shared(&self) -> bool {
-        self.shared_by_owner || self.shared_by_setting
-    }
-}
-
-impl NamespaceDetails {
     /// Whether everyone on this server may read it.
     #[must_use]
     pub fn shared(&self) -> bool {

@@ -61,7 +61,7 @@ impl MemoryService {
         };
         if let Some(name) = change.default_namespace.as_deref()
             && let Some(namespace) = self.store.own_namespace(ctx, name).await?
-            && namespace.is_shared()
+            && namespace.shared()
         {
             return Err(Error::Invalid(format!(
                 "Everyone on this server can read `{name}`, so it can't be the default: whatever a client stores without \
