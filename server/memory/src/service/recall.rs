@@ -66,7 +66,12 @@ impl MemoryService {
         let page: Vec<&Ranked> = ranking.memories.iter().skip(offset).take(limit).collect();
         let chunks: Vec<i64> = page.iter().map(|ranked| ranked.chunk).collect();
         let mut passages = steps.passages(&chunks).await?;
-        steps.finish().await?;
+        // All there is to know was read; the end of the transaction keeps nobody waiting.
+        tokio::spawn(async move {
+            if let Err(error) = steps.finish().await {
+                tracing::warn!(%error, "the transaction of a recall did not end as it should");
+            }
+        });
         let budget = limits::PASSAGE_BYTES.min(limits::RECALL_BYTES / page.len().max(1));
         let hits = page
             .iter()
