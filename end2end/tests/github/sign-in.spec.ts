@@ -1,6 +1,7 @@
 // Signing in with GitHub, at a stand-in for it.
 
 import { audit, expect, fits, test } from "../../fixtures.ts";
+import { textField } from "../../memories.ts";
 
 test("a person signs in, comes to where they wanted to go, and signs out", async ({ page, context, request }) => {
   const stranger = await request.get("/memories?q=tea", { maxRedirects: 0 });
@@ -20,6 +21,23 @@ test("a person signs in, comes to where they wanted to go, and signs out", async
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.goto("/memories");
   await expect(page).toHaveURL(/\/sign-in/);
+});
+
+test("whoever signs out leaves no half-written text behind", async ({ page }) => {
+  const signIn = async () => {
+    await page.goto("/sign-in?next=/memories/new");
+    await page.getByRole("link", { name: "Sign in with GitHub" }).click();
+    await expect(page.locator("html[data-alive]")).toBeAttached();
+  };
+  await signIn();
+  await textField(page).fill("Not yet for anyone’s eyes.");
+  await page.reload();
+  await expect(textField(page)).toHaveValue("Not yet for anyone’s eyes.");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await expect(page).toHaveURL(/\/$|\/sign-in/);
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain("eyes");
+  await signIn();
+  await expect(textField(page)).toHaveValue("");
 });
 
 test.describe("without JavaScript", () => {
