@@ -35,13 +35,12 @@ const OF_ALL: &str = "
         group by m.source, m.client
     )";
 
-/// The most frequent labels; `{most}` is the place of the number in the values.
-const MOST_TAGS: &str = "
-    select 'tag' as facet, tag as value, memories::bigint from tagged order by memories desc, value limit {most}";
-
-/// The most frequent sources and clients.
-const MOST_OTHERS: &str = "
-    (select 'source' as facet, source as value, sum(memories)::bigint as memories from stored where source is not null
+/// The most frequent of them; `{most}` is the place of the number in the values.
+const MOST_FREQUENT: &str = "
+    (select 'tag' as facet, tag as value, memories::bigint from tagged
+     order by memories desc, value limit {most})
+    union all
+    (select 'source', source, sum(memories)::bigint as memories from stored where source is not null
      group by source order by memories desc, source limit {most})
     union all
     (select 'client', client, sum(memories)::bigint as memories from stored where client is not null
@@ -49,24 +48,6 @@ const MOST_OTHERS: &str = "
 
 impl PgStore {
     pub(crate) async fn count_facets(&self, ctx: &Ctx, filter: &Filter, trash: bool, limit: u32) -> Result<Facets> {
-        // Side by side: each reads an index from end to end.
-        let (mut facets, others) = tokio::try_join!(
-            self.most_frequent(ctx, filter, trash, limit, MOST_TAGS),
-            self.most_frequent(ctx, filter, trash, limit, MOST_OTHERS),
-        )?;
-        facets.sources = others.sources;
-        facets.clients = others.clients;
-        Ok(facets)
-    }
-
-    async fn most_frequent(
-        &self,
-        ctx: &Ctx,
-        filter: &Filter,
-        trash: bool,
-        limit: u32,
-        wanted: &'static str,
-    ) -> Result<Facets> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
         let namespaces: Vec<i32> = transaction
             .readable(ctx, filter.namespace.as_deref())
@@ -82,8 +63,8 @@ impl PgStore {
             OF_ALL.to_owned()
         };
         values.push(i64::from(limit).into());
-        let wanted = wanted.replace("{most}", &format!("${}", values.len()));
-        let rows = transaction.all(&format!("{counts}{wanted}"), values).await?;
+        let most = MOST_FREQUENT.replace("{most}", &format!("${}", values.len()));
+        let rows = transaction.all(&format!("{counts}{most}"), values).await?;
         transaction.commit().await?;
 
         let mut facets = Facets::default();
