@@ -20,7 +20,7 @@ impl Accounts for PgStore {
         self.account_by_id(id).await
     }
 
-    async fn change_settings(&self, ctx: &Ctx, change: &SettingsChange) -> Result<()> {
+    async fn change_settings(&self, ctx: &Ctx, change: &SettingsChange) -> Result<bool> {
         self.update_settings(ctx, change).await
     }
 

@@ -211,14 +211,16 @@ impl PgStore {
         shared: bool,
     ) -> Result<NamespaceChanged> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let found = transaction
+        let Some(id) = transaction.lock_existing(ctx, name).await? else { return Ok(NamespaceChanged::Missing) };
+        let changed = transaction
             .run(
-                "update namespaces set shared_by_owner = $3 where user_id = $1 and name = $2",
-                vec![ctx.user.id.0.into(), name.to_owned().into(), shared.into()],
+                "update namespaces n set shared_by_owner = $2 from users u
+                 where n.id = $1 and u.id = n.user_id and not ($2 and u.default_namespace = n.name)",
+                vec![id.into(), shared.into()],
             )
             .await?;
         transaction.commit().await?;
-        Ok(if found > 0 { NamespaceChanged::Done } else { NamespaceChanged::Missing })
+        Ok(if changed > 0 { NamespaceChanged::Done } else { NamespaceChanged::IsDefault })
     }
 
     pub(crate) async fn delete_empty_namespace(&self, ctx: &Ctx, name: &str) -> Result<NamespaceChanged> {

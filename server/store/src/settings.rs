@@ -5,10 +5,13 @@ use sea_orm::Value;
 use crate::{PgStore, transaction::Scope};
 
 impl PgStore {
-    pub(crate) async fn update_settings(&self, ctx: &Ctx, change: &SettingsChange) -> Result<()> {
+    pub(crate) async fn update_settings(&self, ctx: &Ctx, change: &SettingsChange) -> Result<bool> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
         if let Some(name) = &change.default_namespace {
-            transaction.lock_own_namespace(ctx, name, self.shared_by_setting(name)).await?;
+            let id = transaction.lock_own_namespace(ctx, name, self.shared_by_setting(name)).await?;
+            if transaction.one("select from namespaces where id = $1 and shared", vec![id.into()]).await?.is_some() {
+                return Ok(false);
+            }
         }
         transaction
             .run(
@@ -27,7 +30,8 @@ impl PgStore {
                 ],
             )
             .await?;
-        transaction.commit().await
+        transaction.commit().await?;
+        Ok(true)
     }
 
     pub(crate) async fn new_session_secret(&self, ctx: &Ctx) -> Result<()> {

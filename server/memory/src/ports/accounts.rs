@@ -42,8 +42,9 @@ pub trait Accounts: Send + Sync {
     /// The user with this id, if there (still) is one.
     async fn account(&self, id: UserId) -> Result<Option<Account>>;
 
-    /// Changes settings of the caller; what is new must be valid. The default namespace is made when it is new.
-    async fn change_settings(&self, ctx: &Ctx, change: &SettingsChange) -> Result<()>;
+    /// Changes settings of the caller; what is new must be valid. The default namespace is made when it is new. False, and
+    /// nothing changed, where everyone could read what goes there.
+    async fn change_settings(&self, ctx: &Ctx, change: &SettingsChange) -> Result<bool>;
 
     /// Gives the caller a new session secret.
     async fn renew_session_secret(&self, ctx: &Ctx) -> Result<()>;
@@ -74,7 +75,7 @@ pub trait Accounts: Send + Sync {
     /// tokens are good for. Memories stay as they are.
     async fn rename_namespace(&self, ctx: &Ctx, name: &str, new_name: &str) -> Result<NamespaceChanged>;
 
-    /// Makes a namespace of the caller readable by everyone, or no longer.
+    /// Makes a namespace of the caller readable by everyone, unless it is their default one, or no longer.
     async fn share_namespace(&self, ctx: &Ctx, name: &str, shared: bool) -> Result<NamespaceChanged>;
 
     /// Deletes a namespace of the caller that is empty and not their default one.

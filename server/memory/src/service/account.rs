@@ -59,16 +59,13 @@ impl MemoryService {
             default_namespace: change.default_namespace.as_deref().map(validate::namespace).transpose()?,
             ..change
         };
-        if let Some(name) = change.default_namespace.as_deref()
-            && let Some(namespace) = self.store.own_namespace(ctx, name).await?
-            && namespace.shared()
-        {
+        if !self.store.change_settings(ctx, &change).await? {
             return Err(Error::Invalid(format!(
-                "Everyone on this server can read `{name}`, so it can't be the default: whatever a client stores without \
-                 naming a namespace would be public. Choose a private one."
+                "Everyone on this server can read `{}`, so it can't be the default: whatever a client stores without \
+                 naming a namespace would be public. Choose a private one.",
+                change.default_namespace.unwrap_or_default()
             )));
         }
-        self.store.change_settings(ctx, &change).await?;
         self.settings(ctx).await
     }
 

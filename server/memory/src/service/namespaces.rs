@@ -75,13 +75,15 @@ impl MemoryService {
     pub async fn share_namespace(&self, ctx: &Ctx, name: &str, shared: bool) -> Result<NamespaceDetails> {
         ctx.check_person()?;
         let name = validate::namespace(name)?;
-        if shared && self.own_namespace(ctx, &name).await?.default {
-            return Err(Error::Invalid(format!(
-                "`{name}` is your default namespace, so whatever a client stores without naming one would become readable by \
-                 everyone. Choose another default in the settings first."
-            )));
+        match self.store.share_namespace(ctx, &name, shared).await? {
+            NamespaceChanged::IsDefault => {
+                return Err(Error::Invalid(format!(
+                    "`{name}` is your default namespace, so whatever a client stores without naming one would become \
+                     readable by everyone. Choose another default in the settings first."
+                )));
+            }
+            changed => refuse(changed, &name, &name)?,
         }
-        refuse(self.store.share_namespace(ctx, &name, shared).await?, &name, &name)?;
         self.own_namespace(ctx, &name).await
     }
 
