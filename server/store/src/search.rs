@@ -73,18 +73,16 @@ impl PgStore {
         let passages = 2 * limit;
         let distance = place.distance(2);
         let own = "m.user_id = (select polymnemo_user_id()) and m.superseded_by is null";
-        let found = if place.scope <= u64::from(self.options.exact_up_to) {
-            format!(
-                "select v.chunk_id, v.memory_id, {distance} as distance from vectors v join memories m on m.id = v.memory_id
-                 where v.model_id = {number} and v.namespace_id = any($1) and {own} order by distance limit {passages}"
-            )
-        } else {
+        let is_small = place.scope <= u64::from(self.options.exact_up_to);
+        // The index gives an order by the distance itself, not by a column that holds it.
+        let order = if is_small { "distance" } else { &distance };
+        let found = format!(
+            "select v.chunk_id, v.memory_id, {distance} as distance from vectors v join memories m on m.id = v.memory_id
+             where v.model_id = {number} and v.namespace_id = any($1) and {own} order by {order} limit {passages}"
+        );
+        if !is_small {
             transaction.run_unprepared(&use_index(40)).await?;
-            format!(
-                "select v.chunk_id, v.memory_id, {distance} as distance from vectors v join memories m on m.id = v.memory_id
-                 where v.model_id = {number} and v.namespace_id = any($1) and {own} order by {distance} limit {passages}"
-            )
-        };
+        }
         let rows = transaction
             .all(
                 &format!(
