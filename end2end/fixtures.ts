@@ -77,3 +77,20 @@ export async function fits(page: Page) {
   }));
   expect(content).toBeLessThanOrEqual(window);
 }
+
+/** How much of the page has moved, by itself, since it had arrived whole (a slow machine may paint it in part before). */
+export async function layoutShift(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise<number>((resolve) => {
+        const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+        let sum = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) {
+            if (entry.startTime > navigation.domInteractive) sum += entry.value;
+          }
+        }).observe({ type: "layout-shift", buffered: true });
+        setTimeout(() => resolve(sum), 300);
+      }),
+  );
+}

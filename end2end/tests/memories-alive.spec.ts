@@ -1,7 +1,7 @@
 // What the pages of memories do once they are alive.
 
 import { listOf, openRow, ownNamespace, read, ready, remember, row, rows, textField, toast } from "../memories.ts";
-import { audit, expect, fits, signInLink, test, unique } from "../signed-in.ts";
+import { audit, expect, fits, layoutShift, signInLink, test, unique } from "../signed-in.ts";
 
 test("the list follows what is typed, and forgets older questions", async ({ page }) => {
   const namespace = ownNamespace();
@@ -221,20 +221,7 @@ test("nothing moves when the page comes to life", async ({ page }) => {
   for (let number = 0; number < 5; number++) await remember(`Still line ${number}.`, { namespace });
   await page.goto(listOf(namespace));
   await ready(page, true);
-  const shift = await page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-        let sum = 0;
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) {
-            if (entry.startTime > navigation.domInteractive) sum += entry.value;
-          }
-        }).observe({ type: "layout-shift", buffered: true });
-        setTimeout(() => resolve(sum), 300);
-      }),
-  );
-  expect(shift).toBe(0);
+  expect(await layoutShift(page)).toBe(0);
 });
 
 test("texts stay texts, whatever is in them", async ({ page }) => {

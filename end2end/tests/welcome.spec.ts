@@ -1,4 +1,4 @@
-import { audit, expect, fits, hydrated, restore, test, withhold } from "../fixtures.ts";
+import { audit, expect, fits, hydrated, layoutShift, restore, test, withhold } from "../fixtures.ts";
 
 const settings = (baseURL: string | undefined) => ({
   mcpServers: {
@@ -50,21 +50,7 @@ test("says so when the browser gives no clipboard away", async ({ page, context 
 test("nothing moves when the page comes to life", async ({ page }) => {
   await page.goto("/");
   await hydrated(page);
-  const shift = await page.evaluate(
-    () =>
-      new Promise<number>((resolve) => {
-        // A slow machine may paint a page that has arrived in part; what counts here is what happens to a whole one.
-        const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-        let sum = 0;
-        new PerformanceObserver((list) => {
-          for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) {
-            if (entry.startTime > navigation.domInteractive) sum += entry.value;
-          }
-        }).observe({ type: "layout-shift", buffered: true });
-        setTimeout(() => resolve(sum), 200);
-      }),
-  );
-  expect(shift).toBe(0);
+  expect(await layoutShift(page)).toBe(0);
 });
 
 test("the status follows the server", async ({ page }) => {

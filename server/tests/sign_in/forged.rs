@@ -2,17 +2,7 @@
 
 use reqwest::{Method, StatusCode, header};
 
-use crate::support::{Browser, TestApp, location};
-
-async fn app() -> TestApp {
-    TestApp::builder().setting("POLYMNEMO_STDIO_USER", "alice").start().await
-}
-
-async fn signed_in(app: &TestApp) -> Browser {
-    let browser = app.browser();
-    assert_eq!(location(&browser.get(&app.sign_in_link().await).await), "/");
-    browser
-}
+use crate::{app, signed_in, support::location};
 
 #[tokio::test]
 async fn only_our_own_pages_change_anything() {

@@ -3,13 +3,7 @@
 use reqwest::{Method, StatusCode, header};
 use serde_json::json;
 
-use crate::support::{Browser, TestApp, location};
-
-async fn signed_in(app: &TestApp) -> Browser {
-    let browser = app.browser();
-    assert_eq!(location(&browser.get(&app.sign_in_link().await).await), "/");
-    browser
-}
+use crate::{app, signed_in, support::location};
 
 fn new_memory(content: &str) -> [(&str, &str); 6] {
     [
@@ -24,7 +18,7 @@ fn new_memory(content: &str) -> [(&str, &str); 6] {
 
 #[tokio::test]
 async fn the_longest_memory_fits_through_a_form() {
-    let app = TestApp::builder().setting("POLYMNEMO_STDIO_USER", "alice").start().await;
+    let app = app().await;
     let browser = signed_in(&app).await;
     // Each character is nine bytes in a form.
     let content = "忆".repeat((1 << 20) / 3);
@@ -43,7 +37,7 @@ async fn the_longest_memory_fits_through_a_form() {
 
 #[tokio::test]
 async fn a_form_leads_to_no_other_site() {
-    let app = TestApp::builder().setting("POLYMNEMO_STDIO_USER", "alice").start().await;
+    let app = app().await;
     let browser = signed_in(&app).await;
     for then in ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"] {
         let mut form = new_memory("Where to?");
@@ -62,7 +56,7 @@ async fn a_form_leads_to_no_other_site() {
 
 #[tokio::test]
 async fn a_form_that_lacks_a_field_is_told_so_in_words() {
-    let app = TestApp::builder().setting("POLYMNEMO_STDIO_USER", "alice").start().await;
+    let app = app().await;
     let browser = signed_in(&app).await;
     let request = browser.request(Method::POST, "/api/update_memory").header(header::ORIGIN, browser.origin());
     let request = request.header(header::CONTENT_TYPE, "application/x-www-form-urlencoded").body("id=1");

@@ -4,15 +4,10 @@ use reqwest::{Method, StatusCode, header};
 use serde_json::json;
 
 use crate::{
-    problem, run,
+    app, problem, run,
     support::{GitHub, TestApp, location, parameter, set_cookies},
     text,
 };
-
-/// A server whose sign-in links are for alice.
-async fn app() -> TestApp {
-    TestApp::builder().setting("POLYMNEMO_STDIO_USER", "alice").start().await
-}
 
 #[tokio::test]
 async fn a_link_signs_in_once_and_its_token_goes_nowhere_else() {

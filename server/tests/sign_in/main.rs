@@ -16,7 +16,19 @@ mod tokens;
 
 use sea_orm::{ConnectionTrait, Statement};
 
-use support::TestApp;
+use support::{Browser, TestApp, location};
+
+/// A server whose sign-in links are for alice.
+async fn app() -> TestApp {
+    TestApp::builder().setting("POLYMNEMO_STDIO_USER", "alice").start().await
+}
+
+/// A browser that is signed in by a link.
+async fn signed_in(app: &TestApp) -> Browser {
+    let browser = app.browser();
+    assert_eq!(location(&browser.get(&app.sign_in_link().await).await), "/");
+    browser
+}
 
 /// Runs a statement past all row-level security; gives the number of rows it affected.
 async fn run(app: &TestApp, sql: &str) -> u64 {

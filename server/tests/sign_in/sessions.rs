@@ -4,20 +4,10 @@ use reqwest::{Method, StatusCode, header};
 use serde_json::Value;
 
 use crate::{
-    run,
-    support::{Browser, GitHub, TestApp, location, set_cookies},
+    app, run, signed_in,
+    support::{GitHub, TestApp, location, set_cookies},
     text,
 };
-
-async fn signed_in(app: &TestApp) -> Browser {
-    let browser = app.browser();
-    assert_eq!(location(&browser.get(&app.sign_in_link().await).await), "/");
-    browser
-}
-
-async fn app() -> TestApp {
-    TestApp::builder().setting("POLYMNEMO_STDIO_USER", "alice").start().await
-}
 
 #[tokio::test]
 async fn a_session_that_someone_planted_before_is_worth_nothing_after() {
