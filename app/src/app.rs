@@ -44,7 +44,7 @@ fn whole_title(page: String) -> String {
     let title = page + TITLE_END;
     // The server puts it into the markup as it is, and a title can hold what anyone stored.
     #[cfg(feature = "ssr")]
-    let title = title.replace('&', "&amp;").replace('<', "&lt;");
+    let title = crate::components::escaped(&title);
     title
 }
 

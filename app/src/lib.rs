@@ -16,4 +16,4 @@ mod web;
 
 pub use app::App;
 #[cfg(feature = "ssr")]
-pub use web::{Site, WebContext, explain_errors, files, is_public, routes, shell, sign_in_page};
+pub use web::{LONGEST_FORM, Site, WebContext, explain_errors, files, is_public, routes, shell, sign_in_page};

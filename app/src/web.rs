@@ -43,7 +43,7 @@ use crate::{
     paths,
 };
 
-pub use self::dead_ends::explain_errors;
+pub use self::{dead_ends::explain_errors, forms::LONGEST_FORM};
 
 /// What pages and server functions need of the server. Cheap enough to clone for every request.
 #[derive(Clone)]

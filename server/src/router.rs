@@ -40,9 +40,6 @@ use crate::{
 /// shorter limit of their own, after which they say what to do.
 const MCP_TIME: Duration = Duration::from_secs(60);
 const PAGE_TIME: Duration = Duration::from_secs(30);
-/// The greatest length of a body sent to the web app, in bytes: a form with a memory of the greatest
-/// length (1 MiB), of which each byte is written as three (`%E4`), and room for the rest.
-const PAGE_BODY: usize = 4 << 20;
 
 /// What the routes are made of.
 pub(crate) struct Doors {
@@ -91,7 +88,7 @@ pub(crate) fn router(doors: Doors) -> Router {
             .layer(middleware::map_request(without_referrer))
             // What reads a body has a lower limit of its own unless it is told.
             .layer(DefaultBodyLimit::disable())
-            .layer(RequestBodyLimitLayer::new(PAGE_BODY))
+            .layer(RequestBodyLimitLayer::new(polymnemo_app::LONGEST_FORM))
             .layer(CompressionLayer::new()),
     );
     let metadata = well_known::routes(network.clone());

@@ -13,9 +13,12 @@ use crate::i18n::Language;
 ///
 /// [`ErrorCode::NotSignedIn`] where nobody is signed in, or no longer.
 pub fn caller() -> Result<Ctx, WebError> {
-    let parts = use_context::<Parts>();
-    let ctx = parts.as_ref().and_then(|parts| parts.extensions.get::<Ctx>());
-    ctx.cloned().ok_or_else(|| not_signed_in(parts.as_ref().map(|parts| &parts.headers)).into())
+    signed_in().ok_or_else(|| not_signed_in(use_context::<Parts>().as_ref().map(|parts| &parts.headers)).into())
+}
+
+/// Who asks, on what is there for strangers too.
+pub(crate) fn signed_in() -> Option<Ctx> {
+    use_context::<Parts>()?.extensions.get::<Ctx>().cloned()
 }
 
 /// The error for a request that nobody who is signed in sent, in the language of its headers.

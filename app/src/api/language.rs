@@ -20,14 +20,13 @@ pub async fn choose_language(
 ) -> Result<(), WebError> {
     use polymnemo_types::{LanguageSetting, SettingsChange};
 
-    let parts = expect_context::<http::request::Parts>();
-    if let Some(ctx) = parts.extensions.get::<polymnemo_memory::Ctx>() {
+    if let Some(ctx) = super::signed_in() {
         let language = match language {
             Language::English => LanguageSetting::English,
             Language::Chinese => LanguageSetting::Chinese,
         };
         let service = expect_context::<crate::WebContext>().service;
-        service.change_settings(ctx, SettingsChange { language: Some(language), ..Default::default() }).await?;
+        service.change_settings(&ctx, SettingsChange { language: Some(language), ..Default::default() }).await?;
     }
     keep(Some(language));
     leptos_axum::redirect(crate::paths::path_of_this_site(&back).unwrap_or("/"));

@@ -18,5 +18,7 @@ pub mod status;
 pub mod tokens;
 
 #[cfg(feature = "ssr")]
+pub(crate) use caller::signed_in;
+#[cfg(feature = "ssr")]
 pub use caller::{caller, not_signed_in};
 pub use error::WebError;

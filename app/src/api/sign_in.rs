@@ -94,9 +94,7 @@ pub struct Viewer {
 /// Only those of the way to the server.
 #[server(endpoint = "current_viewer", input = GetUrl)]
 pub async fn current_viewer() -> Result<Option<Viewer>, WebError> {
-    let parts = expect_context::<http::request::Parts>();
-    let ctx = parts.extensions.get::<polymnemo_memory::Ctx>();
-    Ok(ctx.map(|ctx| Viewer { name: ctx.user.name.clone() }))
+    Ok(super::signed_in().map(|ctx| Viewer { name: ctx.user.name }))
 }
 
 #[cfg(test)]

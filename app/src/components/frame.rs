@@ -1,6 +1,6 @@
 use leptos::{prelude::*, server_fn::ServerFn};
-use leptos_router::hooks::use_location;
 
+use super::use_here;
 use crate::{
     api::language::ChooseLanguage,
     i18n::{self, language},
@@ -50,16 +50,10 @@ pub(crate) fn Mark() -> impl IntoView {
 #[component]
 pub(crate) fn OtherLanguage() -> impl IntoView {
     let other = language().other();
-    let location = use_location();
-    let back = move || {
-        let search = location.search.get();
-        let path = location.pathname.get();
-        if search.is_empty() { path } else { format!("{path}?{search}") }
-    };
     view! {
         <form method="post" action=ChooseLanguage::PATH>
             <input type="hidden" name="language" value=other.code() />
-            <input type="hidden" name="back" value=back />
+            <input type="hidden" name="back" value=use_here() />
             <button class="button-quiet" lang=other.tag()>
                 {other.name()}
             </button>

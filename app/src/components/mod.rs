@@ -10,6 +10,8 @@ mod code_block;
 pub(crate) mod draft;
 mod enliven;
 #[cfg(feature = "ssr")]
+mod escape;
+#[cfg(feature = "ssr")]
 mod fault;
 #[cfg(feature = "ssr")]
 mod field;
@@ -25,11 +27,11 @@ mod memory_row;
 mod navigation;
 mod on_server;
 #[cfg(feature = "ssr")]
+mod page;
+#[cfg(feature = "ssr")]
 mod pager;
 mod search_bar;
 mod status_line;
-#[cfg(feature = "ssr")]
-mod textarea;
 mod time;
 mod toast;
 mod trouble;
@@ -54,6 +56,7 @@ pub(crate) use self::{
 pub(crate) use self::{
     call_form::CallForm,
     code_block::CodeBlock,
+    escape::{escaped, in_textarea},
     fault::Fault,
     field::TextField,
     filters::Filters,
@@ -61,8 +64,8 @@ pub(crate) use self::{
     keyboard_help::KeyboardHelp,
     navigation::Navigation,
     on_server::on_server,
+    page::TextPage,
     pager::Pager,
-    textarea::in_textarea,
     time::{Time, exact, time_zone},
 };
 #[cfg(not(feature = "ssr"))]

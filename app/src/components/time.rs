@@ -54,9 +54,7 @@ pub(crate) fn Time(at: Timestamp) -> impl IntoView {
 /// The time zone of who is signed in; UTC for strangers.
 #[cfg(feature = "ssr")]
 pub(crate) fn time_zone() -> jiff::tz::TimeZone {
-    let parts = use_context::<http::request::Parts>();
-    let ctx = parts.as_ref().and_then(|parts| parts.extensions.get::<polymnemo_memory::Ctx>());
-    ctx.map_or(jiff::tz::TimeZone::UTC, |ctx| ctx.user.time_zone.clone())
+    crate::api::signed_in().map_or(jiff::tz::TimeZone::UTC, |ctx| ctx.user.time_zone)
 }
 
 /// A time to the second, in the person's time zone, such as `2026-11-30 14:43:07`.

@@ -1,19 +1,14 @@
 use leptos::prelude::*;
-use leptos_router::hooks::use_location;
 use polymnemo_types::{ApiError, ErrorCode};
 
+use super::use_here;
 use crate::{i18n, paths::sign_in_path};
 
 /// Stands where something was to be shown and could not be: what went wrong, and what to do.
 #[component]
 pub(crate) fn Trouble(error: ApiError) -> impl IntoView {
     let text = &i18n::messages().trouble;
-    let location = use_location();
-    let here = move || {
-        let search = location.search.get();
-        let path = location.pathname.get();
-        if search.is_empty() { path } else { format!("{path}?{search}") }
-    };
+    let here = use_here();
     let next = if error.code == ErrorCode::NotSignedIn {
         view! { <a href=move || sign_in_path(&here()) rel="external">{text.sign_in}</a> }.into_any()
     } else {

@@ -1,6 +1,5 @@
 use jiff::Timestamp;
 use leptos::{either::Either, prelude::*};
-use leptos_meta::Title;
 use polymnemo_types::{ClientSighting, Door};
 
 use crate::{
@@ -9,7 +8,7 @@ use crate::{
         connection::{Connection, connection_details},
     },
     clients::{self, KnownClient, YOUR_TOKEN},
-    components::{CodeBlock, Time, Trouble, on_server, with_code},
+    components::{CodeBlock, TextPage, Time, Trouble, on_server, with_code},
     i18n::{self, Steps},
 };
 
@@ -26,12 +25,7 @@ fn Page() -> impl IntoView {
     let sightings = Resource::new(|| (), |()| connected_clients());
 
     view! {
-        <Title text=text.title />
-        <div class="page">
-            <header>
-                <h1>{text.title}</h1>
-                <p>{text.lead}</p>
-            </header>
+        <TextPage title=text.title lead=text.lead>
             <Suspense>
                 {move || Suspend::new(async move {
                     match (connection.await, sightings.await) {
@@ -40,7 +34,7 @@ fn Page() -> impl IntoView {
                     }
                 })}
             </Suspense>
-        </div>
+        </TextPage>
     }
 }
 

@@ -2,6 +2,7 @@ use leptos::prelude::*;
 use polymnemo_types::{ApiError, ErrorCode, limits};
 
 use crate::{
+    api::signed_in,
     components::{Sending, in_textarea},
     i18n,
 };
@@ -102,9 +103,8 @@ pub(crate) fn MemoryFields(
 
 /// The name of a draft: one's own, should someone else sign in next in the same tab.
 fn draft_of(name: &str) -> String {
-    let parts = use_context::<http::request::Parts>();
-    let user = parts.and_then(|parts| parts.extensions.get::<polymnemo_memory::Ctx>().map(|ctx| ctx.user.id));
-    format!("{}:{name}", user.map(|user| user.to_string()).unwrap_or_default())
+    let user = signed_in().map(|ctx| ctx.user.id.to_string());
+    format!("{}:{name}", user.unwrap_or_default())
 }
 
 struct Line {

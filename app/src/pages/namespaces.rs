@@ -1,5 +1,4 @@
 use leptos::{either::Either, prelude::*, server_fn::ServerFn};
-use leptos_meta::Title;
 use leptos_router::{hooks::use_query_map, params::ParamsMap};
 use polymnemo_types::{NamespaceDetails, NamespaceSummary, Page as ListPage, limits};
 
@@ -10,7 +9,7 @@ use crate::{
         },
         settings::ChangeSettings,
     },
-    components::{CallForm, Fault, Pager, TextField, Trouble, on_server, with_code},
+    components::{CallForm, Fault, Pager, TextField, TextPage, Trouble, on_server, with_code},
     form::SentForm,
     i18n,
 };
@@ -39,12 +38,7 @@ fn Page() -> impl IntoView {
     let readable = Resource::new(|| (), |()| readable_namespaces());
 
     view! {
-        <Title text=text.title />
-        <div class="page">
-            <header>
-                <h1>{text.title}</h1>
-                <p>{text.lead}</p>
-            </header>
+        <TextPage title=text.title lead=text.lead>
             <Suspense>
                 {move || Suspend::new(async move {
                     match (own.await, readable.await) {
@@ -53,7 +47,7 @@ fn Page() -> impl IntoView {
                     }
                 })}
             </Suspense>
-        </div>
+        </TextPage>
     }
     .into_any()
 }

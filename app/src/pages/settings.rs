@@ -1,5 +1,4 @@
 use leptos::{either::Either, prelude::*, server_fn::ServerFn};
-use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 use polymnemo_types::{LanguageSetting, NamespaceDetails, Theme, UserSettings};
 
@@ -8,7 +7,7 @@ use crate::{
         namespaces::own_namespaces,
         settings::{ChangeSettings, current_settings, time_zones},
     },
-    components::{CallForm, TextField, Trouble, on_server},
+    components::{CallForm, TextField, TextPage, Trouble, on_server},
     form::SentForm,
     i18n::{self, Language},
 };
@@ -31,11 +30,7 @@ fn Page() -> impl IntoView {
     let zones = Resource::new(|| (), |()| time_zones());
 
     view! {
-        <Title text=text.title />
-        <div class="page">
-            <header>
-                <h1>{text.title}</h1>
-            </header>
+        <TextPage title=text.title>
             <Suspense>
                 {move || Suspend::new(async move {
                     match (settings.await, namespaces.await, zones.await) {
@@ -54,7 +49,7 @@ fn Page() -> impl IntoView {
                     }
                 })}
             </Suspense>
-        </div>
+        </TextPage>
     }
     .into_any()
 }

@@ -3,7 +3,10 @@ use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
 use crate::{
-    api::sign_in::{SignInOffer, SignInProblem, offered_sign_in},
+    api::{
+        sign_in::{SignInOffer, SignInProblem, offered_sign_in},
+        signed_in,
+    },
     components::{on_server, with_code},
     i18n,
     paths::{after_sign_in, with_next},
@@ -22,7 +25,7 @@ fn Page() -> impl IntoView {
     let query = use_query_map();
     let problem = move || query.with(|query| query.get_str("problem").and_then(|code| code.parse().ok()));
     let offer = Resource::new(|| (), |()| offered_sign_in());
-    if problem().is_none() && is_signed_in() {
+    if problem().is_none() && signed_in().is_some() {
         query.with(|query| leptos_axum::redirect(after_sign_in(query.get_str("next"))));
     }
 
@@ -39,10 +42,6 @@ fn Page() -> impl IntoView {
             </Suspense>
         </section>
     }
-}
-
-fn is_signed_in() -> bool {
-    use_context::<http::request::Parts>().is_some_and(|parts| parts.extensions.get::<polymnemo_memory::Ctx>().is_some())
 }
 
 /// The way that this server offers.

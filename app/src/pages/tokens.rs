@@ -1,6 +1,5 @@
 use jiff::Timestamp;
 use leptos::{either::Either, prelude::*, server_fn::ServerFn};
-use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 use polymnemo_types::{ApiToken, CreatedApiToken, ErrorCode, NamespaceDetails, Page as ListPage, limits};
 
@@ -11,7 +10,7 @@ use crate::{
         tokens::{CreateApiToken, RevokeApiToken, api_tokens},
     },
     clients,
-    components::{CallForm, CodeBlock, Fault, Now, Pager, TextField, Time, Trouble, on_server},
+    components::{CallForm, CodeBlock, Fault, Now, Pager, TextField, TextPage, Time, Trouble, on_server},
     form::SentForm,
     i18n,
 };
@@ -37,12 +36,7 @@ fn Page() -> impl IntoView {
     let tokens = Resource::new(cursor, api_tokens);
 
     view! {
-        <Title text=text.title />
-        <div class="page">
-            <header>
-                <h1>{text.title}</h1>
-                <p>{text.lead}</p>
-            </header>
+        <TextPage title=text.title lead=text.lead>
             {first}
             <Suspense>
                 {move || Suspend::new(async move {
@@ -52,7 +46,7 @@ fn Page() -> impl IntoView {
                     }
                 })}
             </Suspense>
-        </div>
+        </TextPage>
     }
     .into_any()
 }

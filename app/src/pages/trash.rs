@@ -1,10 +1,5 @@
 use jiff::{SignedDuration, Timestamp};
-use leptos::{
-    either::{Either, EitherOf3},
-    prelude::*,
-    server_fn::ServerFn,
-};
-use leptos_meta::Title;
+use leptos::{either::EitherOf3, prelude::*, server_fn::ServerFn};
 use leptos_router::hooks::use_query_map;
 use polymnemo_types::{Memory, Page as ListPage, limits};
 
@@ -14,7 +9,7 @@ use crate::{
         changes::{EraseMemories, RestoreMemories},
         memories::{find_forgotten, preview},
     },
-    components::{LiveForm, Now, Pager, Sending, Time, Trouble, on_server, use_here},
+    components::{LiveForm, Now, Pager, Sending, TextPage, Time, Trouble, on_server, use_here},
     i18n,
 };
 
@@ -31,12 +26,7 @@ fn Page() -> impl IntoView {
     let cursor = Memo::new(move |_| query.with(|query| query.get("cursor").filter(|cursor| !cursor.is_empty())));
     let page = Resource::new(move || cursor.get(), find_forgotten);
     view! {
-        <Title text=text.title />
-        <div class="page">
-            <header>
-                <h1>{text.title}</h1>
-                <p>{text.lead}</p>
-            </header>
+        <TextPage title=text.title lead=text.lead>
             <Suspense>
                 {move || Suspend::new(async move {
                     match page.await {
@@ -53,7 +43,7 @@ fn Page() -> impl IntoView {
                     }
                 })}
             </Suspense>
-        </div>
+        </TextPage>
     }
 }
 
@@ -96,10 +86,7 @@ fn TrashRow(memory: Memory, sending: Sending) -> impl IntoView {
                 {memory.forgotten_at.map(|at| view! { <Time at /> })}
             </p>
             <div class="row-actions">
-                {match gone_at {
-                    Some(at) => Either::Left(view! { <span class="quiet">{(text.gone)(&remaining(at))}</span> }),
-                    None => Either::Right(()),
-                }}
+                {gone_at.map(|at| view! { <span class="quiet">{(text.gone)(&remaining(at))}</span> })}
                 <LiveForm sending call=RestoreMemories::PATH then=here>
                     <input type="hidden" name="ids[]" value=id.to_string() />
                     <button class="button-plain" aria-describedby=title_id()>{text.restore}</button>

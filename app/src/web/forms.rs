@@ -13,8 +13,9 @@ use polymnemo_types::{ApiError, ErrorCode};
 
 use crate::{api::changes::notice::leave, form::SentForm, paths::path_of_this_site};
 
-/// The longest form, in bytes, that is read: the longest memory with every byte of it escaped.
-const LONGEST_FORM: usize = 4 << 20;
+/// The longest form, in bytes, that is read: one with a memory of the greatest length (1 MiB), of which each byte is
+/// written as three (`%E4`), and room for the rest.
+pub const LONGEST_FORM: usize = 4 << 20;
 
 /// Runs the server function that a form calls, and answers with a redirect or with the form's page.
 pub(super) async fn take<Context, Render, Page>(

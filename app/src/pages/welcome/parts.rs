@@ -6,6 +6,7 @@ use crate::{
     api::{
         connection::connection_details,
         sign_in::{SignInOffer, offered_sign_in},
+        signed_in,
     },
     clients::{self, YOUR_TOKEN},
     components::{CodeBlock, on_server, with_code},
@@ -15,8 +16,7 @@ use crate::{
 
 /// Leads whoever is signed in to their memories.
 pub(super) fn lead_on() {
-    let parts = use_context::<http::request::Parts>();
-    if parts.is_some_and(|parts| parts.extensions.get::<polymnemo_memory::Ctx>().is_some()) {
+    if signed_in().is_some() {
         leptos_axum::redirect("/memories");
     }
 }

@@ -1,0 +1,22 @@
+use leptos::prelude::*;
+use leptos_meta::Title;
+
+/// A page that is text and forms: its title, a sentence on what it is for, and what is on it.
+#[component]
+pub(crate) fn TextPage(
+    title: &'static str,
+    #[prop(optional)] lead: Option<&'static str>,
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <Title text=title />
+        <div class="page">
+            <header>
+                <h1>{title}</h1>
+                {lead.map(|lead| view! { <p>{lead}</p> })}
+            </header>
+            {children()}
+        </div>
+    }
+    .into_any()
+}
