@@ -16,4 +16,6 @@ mod web;
 
 pub use app::App;
 #[cfg(feature = "ssr")]
-pub use web::{LONGEST_FORM, Site, WebContext, explain_errors, files, is_public, routes, shell, sign_in_page};
+pub use web::{
+    BrowserKey, LONGEST_FORM, Site, WebContext, explain_errors, files, is_public, routes, shell, sign_in_page,
+};

@@ -60,6 +60,11 @@ pub struct WebContext {
     pub site: Site,
 }
 
+/// What a browser shows for the requests of apps that it brought here (see `MemoryService::begin_authorization`). The server
+/// puts it into the extensions of each request that has it.
+#[derive(Clone)]
+pub struct BrowserKey(pub String);
+
 /// The files that pages load: the style sheet, and the script and wasm that bring them to life.
 #[derive(Debug, Clone)]
 pub struct Site {

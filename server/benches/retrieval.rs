@@ -214,7 +214,7 @@ async fn measure(
     stream::iter(conversations)
         .map(async |(name, conversation)| {
             let user = service.user(&Identity::named(&format!("{}/{name}", set.name))).await?;
-            let ctx = Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() };
+            let ctx = Ctx { user, door: Door::StaticKey, client: None, app: None, grants: Grants::full() };
             let ids = remember(service, &ctx, conversation.texts, progress).await?;
             // What long texts have beyond their first passages is embedded in the background.
             while service.embed_pending().await? > 0 {}

@@ -63,12 +63,12 @@ impl Authenticator {
         let credential = bearer_credential(headers)?;
         if let Some(user) = self.keys.user_of(credential) {
             let user = self.service.user(&Identity::named(user)).await.map_err(Refusal::Unavailable)?;
-            return Ok(Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() });
+            return Ok(Ctx { user, door: Door::StaticKey, client: None, app: None, grants: Grants::full() });
         }
         if credential.starts_with(API_TOKEN_PREFIX) {
             let access = self.service.authenticate_token(credential).await.map_err(Refusal::Unavailable)?;
             let access = access.map_err(Refusal::Token)?;
-            return Ok(Ctx { user: access.user, door: Door::ApiToken, client: None, grants: access.grants });
+            return Ok(Ctx { user: access.user, door: Door::ApiToken, client: None, app: None, grants: access.grants });
         }
         Err(Refusal::Invalid)
     }

@@ -183,7 +183,7 @@ async fn by_index_and_by_scan(url: &str) -> [MemoryService; 2] {
 
 async fn ctx(service: &MemoryService, name: &str) -> Ctx {
     let user = service.user(&Identity::named(name)).await.unwrap();
-    Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() }
+    Ctx { user, door: Door::StaticKey, client: None, app: None, grants: Grants::full() }
 }
 
 const WORDS: [&str; 24] = [

@@ -58,7 +58,7 @@ impl App {
     /// What the service is told of a request of the user.
     pub(crate) async fn ctx(&self) -> Result<Ctx, Failure> {
         let user = self.parts.service.user(&Identity::named(USER)).await?;
-        Ok(Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() })
+        Ok(Ctx { user, door: Door::StaticKey, client: None, app: None, grants: Grants::full() })
     }
 
     pub(crate) async fn stop(self) -> Result<(), Failure> {

@@ -211,6 +211,7 @@ mod tests {
             },
             door: Door::StaticKey,
             client: None,
+            app: None,
             grants: Grants::full(),
         }
     }

@@ -71,6 +71,15 @@ pub enum TokenRefusal {
     /// Its owner revoked it.
     #[error("The token was revoked. Make a new one on the page Tokens of the web app.")]
     Revoked,
+    /// Its owner paused it.
+    #[error("The owner has paused this client. They can let it go on again on the page Apps of the web app.")]
+    Paused,
+    /// There is no such access token (any more).
+    #[error("The access token is not known here, or no longer. Get a new one, or let the app in again.")]
+    AppUnknown,
+    /// The time of an access token, or of the app, is over.
+    #[error("The access token has expired. Get a new one with the refresh token, or let the app in again.")]
+    AppExpired,
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 use jiff::tz::TimeZone;
-use polymnemo_types::{Door, UserId};
+use polymnemo_types::{AppGrants, AppId, Door, NamespaceChoice, UserId};
 
 use crate::{Error, Result};
 
@@ -15,6 +15,8 @@ pub struct Ctx {
     pub door: Door,
     /// The name of the client, as far as known; recorded with what it writes.
     pub client: Option<String>,
+    /// The client's entry among the user's apps, where it has one; recorded with what it does.
+    pub app: Option<AppId>,
     /// What the request may do.
     pub grants: Grants,
 }
@@ -79,6 +81,24 @@ pub enum NamespaceGrant {
     All,
     /// Only these names.
     Only(Vec<String>),
+    /// All but these names, later ones included.
+    AllBut(Vec<String>),
+}
+
+impl From<NamespaceChoice> for NamespaceGrant {
+    fn from(choice: NamespaceChoice) -> Self {
+        match choice {
+            NamespaceChoice::All => Self::All,
+            NamespaceChoice::Only(names) => Self::Only(names),
+            NamespaceChoice::AllBut(names) => Self::AllBut(names),
+        }
+    }
+}
+
+impl From<AppGrants> for Grants {
+    fn from(grants: AppGrants) -> Self {
+        Self { read: grants.can_read, write: grants.can_write, namespaces: grants.namespaces.into() }
+    }
 }
 
 impl Grants {
@@ -142,6 +162,7 @@ impl Ctx {
         match &self.grants.namespaces {
             NamespaceGrant::All => true,
             NamespaceGrant::Only(names) => names.iter().any(|name| name == namespace),
+            NamespaceGrant::AllBut(names) => names.iter().all(|name| name != namespace),
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod chunk;
 mod ctx;
 pub mod diff;
 mod error;
+mod oauth;
 pub mod ports;
 pub mod rank;
 mod service;
@@ -25,5 +26,9 @@ mod when;
 pub use account::{API_TOKEN_PREFIX, Account, SessionSecret, TokenAccess, TokenRefusal};
 pub use ctx::{Ctx, Grants, Identity, NamespaceGrant, User, UserDefaults};
 pub use error::{Error, Result};
+pub use oauth::{
+    ACCESS_TOKEN_PREFIX, AppAccess, CODE_PREFIX, GrantRefusal, IssuedTokens, OauthClient, REFRESH_TOKEN_PREFIX,
+};
 pub use polymnemo_types::Door;
-pub use service::MemoryService;
+pub use ports::TokenHash;
+pub use service::{MemoryService, client_name};

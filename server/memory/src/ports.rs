@@ -1,6 +1,7 @@
 //! What the service needs of the outside: an embedder, a store and a clock.
 
 mod accounts;
+mod apps;
 
 use std::ops::Range;
 
@@ -11,6 +12,10 @@ use polymnemo_types::{EmbedderStatus, Erased, Facets, Kind, Memory, MemoryId, Na
 use crate::{Ctx, Identity, Result, User, UserDefaults};
 
 pub use accounts::{Accounts, NamespaceChanged, TokenHash};
+pub use apps::{
+    Apps, CodeDecision, Family, KeyEntry, NewAuthorization, PresentedRefresh, RedeemedCode, RefreshDecision, Refreshed,
+    TokenPair,
+};
 
 /// An embedding model, and what the ranking has to know of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -445,7 +450,7 @@ pub trait RecallSteps: Send + Sync {
 /// namespaces that the grant covers; a memory of someone else answers like one that never was.
 /// All of them fail with [`crate::Error::Unavailable`] when the database can't be reached.
 #[async_trait]
-pub trait Store: Accounts {
+pub trait Store: Accounts + Apps {
     /// The engine and its version, for `ping`.
     async fn describe(&self) -> Result<String>;
 

@@ -18,7 +18,7 @@ pub(crate) async fn run(config: Config) -> Result<(), Error> {
 
 async fn serve(parts: &Parts, identity: &Identity, halt: &CancellationToken) -> Result<(), Error> {
     let user = parts.service.user(identity).await.map_err(|error| Error::Database(in_one_line(&error)))?;
-    let ctx = Ctx { user, door: Door::Stdio, client: None, grants: Grants::full() };
+    let ctx = Ctx { user, door: Door::Stdio, client: None, app: None, grants: Grants::full() };
     let jobs_end = halt.child_token();
     let jobs = jobs::spawn(&parts.service, &jobs_end);
     let serving = polymnemo_mcp::serve_stdio(parts.service.clone(), ctx);

@@ -61,7 +61,7 @@ mod tests {
                 default_namespace: "personal".to_owned(),
                 time_zone: TimeZone::UTC,
             };
-            let ctx = Ctx { user, door: Door::Browser, client: None, grants: Grants::full() };
+            let ctx = Ctx { user, door: Door::Browser, client: None, app: None, grants: Grants::full() };
             request.extensions_mut().insert(ctx);
         }
         app.oneshot(request).await.unwrap()

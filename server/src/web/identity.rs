@@ -55,7 +55,13 @@ pub(super) async fn establish(
         match go_on(&auth.session, &rules).await {
             Ok(true) => {
                 tracing::Span::current().record("user.id", tracing::field::display(account.user.id));
-                let ctx = Ctx { user: account.user.clone(), door: Door::Browser, client: None, grants: Grants::full() };
+                let ctx = Ctx {
+                    user: account.user.clone(),
+                    door: Door::Browser,
+                    client: None,
+                    app: None,
+                    grants: Grants::full(),
+                };
                 request.extensions_mut().insert(ctx);
                 request.extensions_mut().insert(account);
             }

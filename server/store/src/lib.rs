@@ -9,6 +9,8 @@
 //! index true to the memories, and `search`, which reads it.
 
 mod accounts;
+mod apps;
+mod apps_port;
 mod browser_sessions;
 mod change;
 mod error;
@@ -19,6 +21,7 @@ mod keywords;
 mod memories;
 mod models;
 mod namespaces;
+mod oauth;
 mod one_time_secrets;
 mod pending;
 mod relabel;

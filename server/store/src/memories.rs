@@ -60,6 +60,11 @@ pub(crate) fn to_sql(time: Timestamp) -> Value {
     OffsetDateTime::from_unix_timestamp_nanos(time.as_nanosecond()).unwrap_or(OffsetDateTime::UNIX_EPOCH).into()
 }
 
+/// A time that may be missing, as the database takes it.
+pub(crate) fn optional_to_sql(time: Option<Timestamp>) -> Value {
+    time.map_or(Value::from(None::<OffsetDateTime>), to_sql)
+}
+
 pub(crate) fn kind_to_sql(kind: Kind) -> Value {
     let name = match kind {
         Kind::Memory => "memory",

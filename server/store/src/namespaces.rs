@@ -15,17 +15,19 @@ pub(crate) struct Readable {
     pub(crate) chunks: u64,
 }
 
-/// The names that the grant covers; all when `None`.
+/// The names that the grant covers, where all are meant null, and all but the others when the first one is empty, which
+/// is no name.
 fn granted(ctx: &Ctx) -> Value {
     match &ctx.grants.namespaces {
         NamespaceGrant::All => Value::from(None::<Vec<String>>),
         NamespaceGrant::Only(names) => names.clone().into(),
+        NamespaceGrant::AllBut(names) => [String::new()].iter().chain(names).cloned().collect::<Vec<_>>().into(),
     }
 }
 
 /// The condition on namespaces to be readable for the caller; its values are the first three ([`readable_values`]).
 pub(crate) const READABLE: &str = "(user_id = $1 or shared)
-    and ($2::text is null or name = $2) and ($3::text[] is null or name = any($3))";
+    and ($2::text is null or name = $2) and ($3::text[] is null or (name = any($3)) <> ('' = any($3)))";
 
 /// The values of [`READABLE`]; with `name` only namespaces of this name.
 pub(crate) fn readable_values(ctx: &Ctx, name: Option<&str>) -> Vec<Value> {
@@ -103,7 +105,7 @@ impl PgStore {
                      where m.namespace_id = n.id and m.forgotten_at is null
                  ) c
                  where (n.user_id = $1 or (n.shared and c.memories > 0))
-                   and ($2::text[] is null or n.name = any($2))
+                   and ($2::text[] is null or (n.name = any($2)) <> ('' = any($2)))
                    and starts_with(n.name, $3)
                  group by n.name order by n.name limit $4",
                 vec![
@@ -197,6 +199,7 @@ impl PgStore {
             "update users set default_namespace = $3 where id = $1 and default_namespace = $2",
             "update revisions set namespace = $3 where user_id = $1 and namespace = $2",
             "update api_tokens set namespaces = array_replace(namespaces, $2, $3) where user_id = $1 and $2 = any(namespaces)",
+            "update apps set namespaces = array_replace(namespaces, $2, $3) where user_id = $1 and $2 = any(namespaces)",
         ] {
             transaction.run(statement, names()).await?;
         }

@@ -59,7 +59,7 @@ impl PgStore {
     }
 }
 
-fn door_to_sql(door: Door) -> Value {
+pub(crate) fn door_to_sql(door: Door) -> Value {
     let name = match door {
         Door::Browser => "browser",
         Door::ApiToken => "api_token",
@@ -71,7 +71,7 @@ fn door_to_sql(door: Door) -> Value {
     name.into()
 }
 
-fn door_from_sql(name: &str) -> Result<Door> {
+pub(crate) fn door_from_sql(name: &str) -> Result<Door> {
     match name {
         "browser" => Ok(Door::Browser),
         "api_token" => Ok(Door::ApiToken),

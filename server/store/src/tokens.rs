@@ -1,20 +1,20 @@
 use jiff::Timestamp;
 use polymnemo_memory::{Ctx, Result, User, ports::TokenHash};
 use polymnemo_types::{ApiToken, Page, TokenId};
-use sea_orm::{QueryResult, Value};
+use sea_orm::QueryResult;
 use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::{
     PgStore,
-    memories::{from_sql, to_sql},
+    memories::{from_sql, optional_to_sql, to_sql},
     transaction::{Scope, get, unsigned},
     users::{USER_COLUMNS, user},
 };
 
 /// The columns of `api_tokens t` that [`token`] reads.
 const TOKEN_COLUMNS: &str = "t.id, t.name, t.hint, t.can_write, t.namespaces, t.created_at, t.expires_at,
-    t.last_used_at, t.revoked_at";
+    t.last_used_at, t.revoked_at, t.paused_at";
 
 impl PgStore {
     pub(crate) async fn insert_token(&self, ctx: &Ctx, token: &ApiToken, hash: &TokenHash, most: u32) -> Result<bool> {
@@ -109,10 +109,6 @@ impl PgStore {
     }
 }
 
-fn optional_to_sql(time: Option<Timestamp>) -> Value {
-    time.map_or(Value::from(None::<OffsetDateTime>), to_sql)
-}
-
 /// Reads a row with [`TOKEN_COLUMNS`].
 fn token(row: &QueryResult) -> Result<ApiToken> {
     let time = |column| get::<Option<OffsetDateTime>>(row, column)?.map(from_sql).transpose();
@@ -126,5 +122,6 @@ fn token(row: &QueryResult) -> Result<ApiToken> {
         expires_at: time("expires_at")?,
         last_used_at: time("last_used_at")?,
         revoked_at: time("revoked_at")?,
+        paused_at: time("paused_at")?,
     })
 }

@@ -52,7 +52,12 @@ impl PgStore {
 
 impl Transaction {
     /// The user of an identity, made under this name when seen for the first time.
-    async fn user_of(&self, identity: &Identity, name: &str, defaults: &UserDefaults) -> Result<QueryResult> {
+    pub(crate) async fn user_of(
+        &self,
+        identity: &Identity,
+        name: &str,
+        defaults: &UserDefaults,
+    ) -> Result<QueryResult> {
         if let Some(row) = self.user_by_identity(identity).await? {
             return Ok(row);
         }

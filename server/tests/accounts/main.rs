@@ -34,7 +34,7 @@ use support::TestApp;
 /// What the service is told of a request that this user sends from the web app.
 async fn person(service: &MemoryService, user: &str) -> Ctx {
     let user = service.sign_in(&Identity::named(user), user).await.unwrap().user;
-    Ctx { user, door: Door::Browser, client: None, grants: Grants::full() }
+    Ctx { user, door: Door::Browser, client: None, app: None, grants: Grants::full() }
 }
 
 /// A second server over the database of this one, with a clock of the test's own.

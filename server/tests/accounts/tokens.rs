@@ -12,7 +12,7 @@ fn named(name: &str) -> NewApiToken {
 /// What a request with this token is to the service.
 async fn with_token(service: &MemoryService, secret: &str) -> Ctx {
     let access = service.authenticate_token(secret).await.unwrap().unwrap();
-    Ctx { user: access.user, door: Door::ApiToken, client: Some(access.name), grants: access.grants }
+    Ctx { user: access.user, door: Door::ApiToken, client: Some(access.name), app: None, grants: access.grants }
 }
 
 #[tokio::test]

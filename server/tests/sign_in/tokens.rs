@@ -10,7 +10,7 @@ use crate::{run, support::TestApp, text};
 /// Alice, signed in to the web app.
 async fn alice(app: &TestApp) -> Ctx {
     let user = app.service().user(&Identity::named("alice")).await.unwrap();
-    Ctx { user, door: Door::Browser, client: None, grants: Grants::full() }
+    Ctx { user, door: Door::Browser, client: None, app: None, grants: Grants::full() }
 }
 
 async fn token(app: &TestApp, new: NewApiToken) -> CreatedApiToken {

@@ -115,7 +115,7 @@ async fn a_pooler_may_hand_each_transaction_to_another_connection() {
         let service = service.clone();
         async move {
             let user = service.user(&Identity::named(&format!("user{number}"))).await.unwrap();
-            let ctx = Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() };
+            let ctx = Ctx { user, door: Door::StaticKey, client: None, app: None, grants: Grants::full() };
             for round in 0..6 {
                 let content = format!("Tea of user {number}, cup {round}.");
                 service.remember(&ctx, RememberRequest { content, ..RememberRequest::default() }).await.unwrap();

@@ -192,7 +192,7 @@ impl TestApp {
     /// What the service is told of a request of this user.
     pub async fn ctx(&self, user: &str) -> Ctx {
         let user = self.service.user(&Identity::named(user)).await.unwrap();
-        Ctx { user, door: Door::StaticKey, client: None, grants: Grants::full() }
+        Ctx { user, door: Door::StaticKey, client: None, app: None, grants: Grants::full() }
     }
 
     /// The URL of the database, for another process. It holds a password.

@@ -65,3 +65,8 @@ id! {
     /// An API token's id. It is not the token's secret and lets nobody in.
     TokenId
 }
+
+id! {
+    /// The id of an app's entry: what an OAuth client, an API token or a key may do for one user.
+    AppId
+}

@@ -5,6 +5,7 @@
 //! wire are fixed (`u32`, `u64`), never `usize`, because the browser counts in 32 bits.
 
 mod account;
+mod app;
 mod bulk;
 mod client;
 mod error;
@@ -19,12 +20,13 @@ mod status;
 mod token;
 
 pub use account::{LanguageSetting, SettingsChange, Theme, UserSettings};
+pub use app::{Action, App, AppCall, AppGrants, AuthorizationRequest, Consent, NamespaceChoice, SeenMemory};
 pub use bulk::{BulkChange, BulkReport, BulkUndo, RevertChange, Skipped};
 pub use client::{ClientSighting, Door};
 pub use error::{ApiError, ErrorCode};
 pub use facets::{Facets, ValueCount};
 pub use history::{DiffPart, Difference, RevisionChanges, RevisionView};
-pub use ids::{InvalidId, MemoryId, TokenId, UserId};
+pub use ids::{AppId, InvalidId, MemoryId, TokenId, UserId};
 pub use memory::{
     Erased, Forgotten, GetRequest, IndexState, Kind, ListRequest, Memory, MemoryText, RememberRequest, RememberStatus,
     Remembered, Revision, SimilarMemory, UpdateRequest, Updated,

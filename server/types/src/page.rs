@@ -49,6 +49,10 @@ pub mod limits {
     pub const FACET_VALUES: u32 = 50;
     /// The greatest length of what a difference between two texts shows, in bytes of UTF-8.
     pub const DIFFERENCE_BYTES: usize = 32_000;
+    /// The greatest number of days after which an app has to ask again.
+    pub const APP_DAYS: u32 = 90;
+    /// The greatest length of the name of an app, in characters.
+    pub const APP_NAME_CHARS: usize = 100;
     /// The greatest number of tokens that a user has in use at once.
     pub const TOKENS: u32 = 100;
     /// The greatest length of a token's name, in characters.

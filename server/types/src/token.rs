@@ -26,6 +26,8 @@ pub struct ApiToken {
     pub last_used_at: Option<Timestamp>,
     /// When its owner revoked it.
     pub revoked_at: Option<Timestamp>,
+    /// Since when its owner has it paused.
+    pub paused_at: Option<Timestamp>,
 }
 
 impl ApiToken {
@@ -82,6 +84,7 @@ mod tests {
             expires_at: Some(at),
             last_used_at: None,
             revoked_at: None,
+            paused_at: None,
         };
         assert!(!token.is_active(at), "it is refused from that moment on");
         let created = CreatedApiToken { token, secret: "pmn_AbCdTheRest".into() };

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use jiff::SignedDuration;
-use polymnemo_types::{Erased, Forgotten, MemoryId, Updated, limits};
+use polymnemo_types::{Action, Erased, Forgotten, MemoryId, Updated, limits};
 
 use super::{
     MemoryService,
@@ -31,7 +31,10 @@ impl MemoryService {
         }
         let now = self.now();
         match self.store.forget(ctx, &unique, now).await? {
-            Ok(_) => Ok(Forgotten { ids: unique, trash_until: now + trash_time() }),
+            Ok(_) => {
+                self.record_call(ctx, Action::Forget, None, unique.clone());
+                Ok(Forgotten { ids: unique, trash_until: now + trash_time() })
+            }
             Err(id) => Err(Error::NotFound(id)),
         }
     }

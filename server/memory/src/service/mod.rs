@@ -1,6 +1,8 @@
 //! The service: one file for each verb.
 
 mod account;
+mod apps;
+mod authorization;
 mod background;
 mod bulk;
 mod clients;
@@ -25,6 +27,8 @@ use crate::{
     UserDefaults,
     ports::{Clock, Embedder, Store},
 };
+
+pub use authorization::client_name;
 
 /// The memory service. Cheap to clone; every door holds one.
 #[derive(Clone)]

@@ -1,5 +1,5 @@
 use polymnemo_types::{
-    Facets, GetRequest, ListRequest, Memory, MemoryId, MemoryText, NamespaceSummary, Page, Revision, limits,
+    Action, Facets, GetRequest, ListRequest, Memory, MemoryId, MemoryText, NamespaceSummary, Page, Revision, limits,
 };
 
 use super::{MemoryService, cursor, validate};
@@ -19,6 +19,7 @@ impl MemoryService {
         let place = request.cursor.as_deref().map(cursor::to_place).transpose()?;
         let (mut page, next) = self.store.list(ctx, &filter, request.trash, place, limit).await?;
         page.next_cursor = next.map(cursor::from_place);
+        self.record_call(ctx, Action::List, None, page.items.iter().map(|memory| memory.id).collect());
         Ok(page)
     }
 
@@ -55,6 +56,7 @@ impl MemoryService {
     async fn read_memory(&self, ctx: &Ctx, request: GetRequest, trash: bool) -> Result<MemoryText> {
         ctx.check_read()?;
         let stored = self.store.memory(ctx, request.id, trash).await?.ok_or(Error::NotFound(request.id))?;
+        self.record_call(ctx, Action::Get, None, vec![request.id]);
         let content = stored.content;
         let place = |byte: u64| content.floor_char_boundary(usize::try_from(byte).unwrap_or(usize::MAX));
         let most = request.max_bytes.unwrap_or(limits::TEXT_BYTES as u64).max(4);
@@ -93,7 +95,9 @@ impl MemoryService {
     /// [`Error::Forbidden`], [`Error::Unavailable`].
     pub async fn namespaces(&self, ctx: &Ctx, prefix: &str, limit: u32) -> Result<Vec<NamespaceSummary>> {
         ctx.check_read()?;
-        self.store.namespaces(ctx, prefix, limit).await
+        let namespaces = self.store.namespaces(ctx, prefix, limit).await?;
+        self.record_call(ctx, Action::Namespaces, None, Vec::new());
+        Ok(namespaces)
     }
 }
 

@@ -1,4 +1,4 @@
-use polymnemo_types::{Hit, Recall, RecallRequest, Why, limits};
+use polymnemo_types::{Action, Hit, Recall, RecallRequest, Why, limits};
 
 use super::{
     MemoryService, cursor,
@@ -82,6 +82,7 @@ impl MemoryService {
             })
             .collect();
         let next = offset + page.len();
+        self.record_call(ctx, Action::Recall, Some(&query), page.iter().map(|ranked| ranked.memory).collect());
         Ok(Recall {
             hits,
             below_threshold: ranking.below_threshold,

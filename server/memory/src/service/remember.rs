@@ -1,4 +1,6 @@
-use polymnemo_types::{IndexState, Kind, MemoryId, RememberRequest, RememberStatus, Remembered, SimilarMemory, limits};
+use polymnemo_types::{
+    Action, IndexState, Kind, MemoryId, RememberRequest, RememberStatus, Remembered, SimilarMemory, limits,
+};
 use uuid::Uuid;
 
 use super::{MemoryService, index::EMBEDDED_AT_ONCE, validate};
@@ -24,6 +26,13 @@ impl MemoryService {
     /// [`Error::Invalid`], [`Error::TooLarge`], [`Error::Forbidden`]; [`Error::NotFound`] for a memory to
     /// supersede that is not the caller's; [`Error::Model`], [`Error::Unavailable`]. Nothing is stored then.
     pub async fn remember(&self, ctx: &Ctx, request: RememberRequest) -> Result<Remembered> {
+        let remembered = self.keep(ctx, request).await?;
+        let similar = remembered.similar_to.iter().map(|similar| similar.id);
+        self.record_call(ctx, Action::Remember, None, std::iter::once(remembered.id).chain(similar).collect());
+        Ok(remembered)
+    }
+
+    async fn keep(&self, ctx: &Ctx, request: RememberRequest) -> Result<Remembered> {
         let content = validate::content(&request.content)?;
         let namespace = validate::namespace(request.namespace.as_deref().unwrap_or(&ctx.user.default_namespace))?;
         ctx.check_write(&namespace)?;

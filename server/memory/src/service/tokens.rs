@@ -49,6 +49,7 @@ impl MemoryService {
             expires_at,
             last_used_at: None,
             revoked_at: None,
+            paused_at: None,
         };
         let secret = format!("{API_TOKEN_PREFIX}{random}");
         if self.store.create_token(ctx, &token, &hash(&secret), limits::TOKENS).await? {
@@ -107,6 +108,9 @@ impl MemoryService {
         }
         if !token.is_active(now) {
             return Ok(Err(TokenRefusal::Expired));
+        }
+        if token.paused_at.is_some() {
+            return Ok(Err(TokenRefusal::Paused));
         }
         let namespaces = token.namespaces.map_or(NamespaceGrant::All, NamespaceGrant::Only);
         let grants = Grants { read: true, write: token.can_write, namespaces };

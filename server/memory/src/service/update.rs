@@ -1,4 +1,4 @@
-use polymnemo_types::{IndexState, MemoryId, UpdateRequest, Updated};
+use polymnemo_types::{Action, IndexState, MemoryId, UpdateRequest, Updated};
 
 use super::{
     MemoryService,
@@ -27,6 +27,7 @@ impl MemoryService {
     pub async fn update(&self, ctx: &Ctx, request: UpdateRequest) -> Result<Updated> {
         for _ in 0..ATTEMPTS {
             if let Some(updated) = self.try_update(ctx, &request).await? {
+                self.record_call(ctx, Action::Update, None, vec![updated.id]);
                 return Ok(updated);
             }
         }
