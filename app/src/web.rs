@@ -43,7 +43,10 @@ use crate::{
     paths,
 };
 
-pub use self::{dead_ends::explain_errors, forms::LONGEST_FORM};
+pub use self::{
+    dead_ends::{AppProblem, app_problem_page, explain_errors},
+    forms::LONGEST_FORM,
+};
 
 /// What pages and server functions need of the server. Cheap enough to clone for every request.
 #[derive(Clone)]
