@@ -14,6 +14,8 @@ mod chinese;
 #[cfg(feature = "ssr")]
 mod connect;
 #[cfg(feature = "ssr")]
+pub mod connection_test;
+#[cfg(feature = "ssr")]
 pub(crate) mod dead_ends;
 mod english;
 mod errors;
