@@ -17,5 +17,6 @@ mod web;
 pub use app::App;
 #[cfg(feature = "ssr")]
 pub use web::{
-    BrowserKey, LONGEST_FORM, Site, WebContext, explain_errors, files, is_public, routes, shell, sign_in_page,
+    AppProblem, BrowserKey, LONGEST_FORM, Site, WebContext, app_problem_page, explain_errors, files, is_public, routes,
+    shell, sign_in_page,
 };

@@ -40,7 +40,10 @@ use crate::{
 };
 
 pub(crate) use self::policy::lead_forms_to;
-pub use self::{dead_ends::explain_errors, forms::LONGEST_FORM};
+pub use self::{
+    dead_ends::{AppProblem, app_problem_page, explain_errors},
+    forms::LONGEST_FORM,
+};
 
 /// What pages and server functions need of the server. Cheap enough to clone for every request.
 #[derive(Clone)]

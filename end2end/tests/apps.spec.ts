@@ -32,7 +32,7 @@ async function seen(page: Page, name: string, calls: number) {
 }
 
 const settingsKey = (page: Page) =>
-  page.locator("details.record").filter({ has: page.locator("summary", { hasText: "key of the server’s settings" }) });
+  page.locator("details.record").filter({ has: page.locator("summary", { hasText: "Key of the server’s settings" }) });
 
 for (const javaScriptEnabled of [true, false]) {
   test.describe(javaScriptEnabled ? "with JavaScript" : "without JavaScript", () => {

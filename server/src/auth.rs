@@ -6,6 +6,7 @@
 //! else; one in the query is as good as none.
 
 mod local_key;
+mod scope;
 mod static_keys;
 
 use std::sync::Arc;
@@ -16,16 +17,22 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use polymnemo_memory::{API_TOKEN_PREFIX, Ctx, Door, Grants, Identity, MemoryService, TokenRefusal};
+use polymnemo_memory::{
+    ACCESS_TOKEN_PREFIX, API_TOKEN_PREFIX, Ctx, Door, Identity, MemoryService, TokenRefusal, ports::KeyEntry,
+};
+use polymnemo_types::AppId;
 use serde_json::json;
 
-use crate::config::NetworkConfig;
+use crate::{config::NetworkConfig, oauth::resource};
 
 pub use local_key::LocalKey;
+pub(crate) use scope::require_scope;
 pub use static_keys::StaticKeys;
 
 /// The permissions that a client asks for to use everything the server has.
 pub const SCOPES: &str = "memory:read memory:write";
+/// The permission to read only.
+pub const READ_SCOPE: &str = "memory:read";
 
 /// What a request is authenticated with.
 pub struct Authenticator {
@@ -41,8 +48,10 @@ pub enum Refusal {
     Missing,
     /// It carries one that is malformed or that nobody has.
     Invalid,
-    /// It carries an API token that lets nobody in.
+    /// It carries a token that lets nobody in.
     Token(TokenRefusal),
+    /// It carries a token for another resource.
+    OtherResource,
     /// The credential is good, but its user can't be read from the database now.
     Unavailable(polymnemo_memory::Error),
 }
@@ -62,13 +71,34 @@ impl Authenticator {
     pub async fn authenticate(&self, headers: &HeaderMap) -> Result<Ctx, Refusal> {
         let credential = bearer_credential(headers)?;
         if let Some(user) = self.keys.user_of(credential) {
-            let user = self.service.user(&Identity::named(user)).await.map_err(Refusal::Unavailable)?;
-            return Ok(Ctx { user, door: Door::StaticKey, client: None, app: None, grants: Grants::full() });
+            let entry = KeyEntry { door: Door::StaticKey, client_id: "", name: "" };
+            let holder = self.service.authenticate_key(&Identity::named(user), entry).await;
+            return holder.map_err(Refusal::Unavailable)?.map_err(Refusal::Token);
+        }
+        if credential.starts_with(ACCESS_TOKEN_PREFIX) {
+            let access = self.service.authenticate_access_token(credential).await.map_err(Refusal::Unavailable)?;
+            let access = access.map_err(Refusal::Token)?;
+            if !resource::is_ours(&access.resource, &self.network, headers) {
+                return Err(Refusal::OtherResource);
+            }
+            return Ok(Ctx {
+                user: access.user,
+                door: Door::OauthApp,
+                client: Some(access.name),
+                app: Some(access.app),
+                grants: access.grants,
+            });
         }
         if credential.starts_with(API_TOKEN_PREFIX) {
             let access = self.service.authenticate_token(credential).await.map_err(Refusal::Unavailable)?;
             let access = access.map_err(Refusal::Token)?;
-            return Ok(Ctx { user: access.user, door: Door::ApiToken, client: None, app: None, grants: access.grants });
+            return Ok(Ctx {
+                user: access.user,
+                door: Door::ApiToken,
+                client: None,
+                app: Some(AppId(access.token.0)),
+                grants: access.grants,
+            });
         }
         Err(Refusal::Invalid)
     }
@@ -87,26 +117,41 @@ impl Authenticator {
                  make a token on the page Tokens of the web app."
                     .to_owned(),
             ),
+            // The token is good, and a new one would be no better.
+            Refusal::Token(paused @ TokenRefusal::Paused) => {
+                let body = json!({ "error": "access_denied", "error_description": paused.to_string() });
+                return (StatusCode::FORBIDDEN, axum::Json(body)).into_response();
+            }
             Refusal::Token(refusal) => (Some("invalid_token"), refusal.to_string()),
+            Refusal::OtherResource => {
+                (Some("invalid_token"), "The access token was made for another resource than this one.".to_owned())
+            }
             Refusal::Unavailable(error) => {
                 let error = polymnemo_types::ApiError::from(error);
                 return (StatusCode::SERVICE_UNAVAILABLE, axum::Json(error)).into_response();
             }
         };
-        let metadata = format!(
-            "{}/.well-known/oauth-protected-resource{}",
-            self.network.origin_for(headers),
-            self.network.mcp_path
-        );
-        let error_part = error.map(|error| format!(r#"error="{error}", "#)).unwrap_or_default();
-        let challenge = format!(r#"Bearer {error_part}resource_metadata="{metadata}", scope="{SCOPES}""#);
         let body = json!({ "error": error.unwrap_or("unauthorized"), "error_description": description });
         let mut response = (StatusCode::UNAUTHORIZED, axum::Json(body)).into_response();
-        // Every part is visible ASCII: the origin was read from a valid header or URL.
-        if let Ok(challenge) = HeaderValue::try_from(challenge) {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-        }
+        add_challenge(&mut response, &self.network, headers, error, SCOPES);
         response
+    }
+}
+
+/// Adds the header that tells a client where to look for what it lacks.
+fn add_challenge(
+    response: &mut Response,
+    network: &NetworkConfig,
+    headers: &HeaderMap,
+    error: Option<&str>,
+    scope: &str,
+) {
+    let metadata = format!("{}/.well-known/oauth-protected-resource{}", network.origin_for(headers), network.mcp_path);
+    let error = error.map(|error| format!(r#"error="{error}", "#)).unwrap_or_default();
+    let challenge = format!(r#"Bearer {error}resource_metadata="{metadata}", scope="{scope}""#);
+    // Every part is visible ASCII: the origin was read from a valid header or URL.
+    if let Ok(challenge) = HeaderValue::try_from(challenge) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
     }
 }
 

@@ -7,6 +7,7 @@
 mod access;
 mod directories;
 mod network;
+mod oauth;
 mod secret;
 pub mod settings;
 mod sign_in;
@@ -20,6 +21,7 @@ use polymnemo_types::limits;
 pub use access::{AccessConfig, ApiKey, LOCAL_USER};
 pub use directories::DirectoryConfig;
 pub use network::{AllowedHost, AllowedOrigin, Authority, NetworkConfig};
+pub use oauth::OauthConfig;
 pub use secret::Secret;
 pub use settings::Settings;
 pub use sign_in::{AllowedLogins, GitHubConfig, SignInConfig};
@@ -49,6 +51,8 @@ pub struct Config {
     pub access: AccessConfig,
     /// How a person signs in to the web app.
     pub sign_in: SignInConfig,
+    /// How apps are let in.
+    pub oauth: OauthConfig,
     /// What new users start with, and what everyone shares.
     pub memory: MemoryConfig,
     /// The database.
@@ -131,6 +135,7 @@ impl Config {
         let directories = DirectoryConfig::from_settings(settings)?;
         Ok(Self {
             memory: MemoryConfig::from_settings(settings)?,
+            oauth: OauthConfig::from_settings(settings)?,
             database: DatabaseConfig::from_settings(settings)?,
             embedder: EmbedderConfig::from_settings(settings, &directories)?,
             log: LogConfig::from_settings(settings)?,

@@ -2,10 +2,12 @@
 
 pub(crate) mod accept;
 pub(crate) mod callers;
+pub(crate) mod client_address;
 pub(crate) mod cors;
 pub(crate) mod in_flight;
 pub(crate) mod json_rpc;
 pub(crate) mod panics;
 pub(crate) mod request_log;
 pub(crate) mod security_headers;
+pub(crate) mod throttle;
 pub(crate) mod time_limit;

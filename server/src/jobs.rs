@@ -19,6 +19,7 @@ pub(crate) fn spawn(service: &MemoryService, stop: &CancellationToken) -> TaskTr
     let spawn = |job| tracker.spawn(stop.clone().run_until_cancelled_owned(job));
     spawn(Box::pin(embed_pending(service.clone())) as futures::future::BoxFuture<'static, ()>);
     spawn(Box::pin(empty_trash(service.clone())));
+    spawn(Box::pin(sweep_apps(service.clone())));
     tracker.close();
     tracker
 }
@@ -41,6 +42,22 @@ async fn embed_pending(service: MemoryService) {
         tokio::select! {
             () = service.work_arrived() => {}
             () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Removes clients that nobody let in, and what is known of apps for longer than it is kept.
+async fn sweep_apps(service: MemoryService) {
+    let mut hours = tokio::time::interval(HOUR);
+    hours.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        hours.tick().await;
+        match service.sweep_apps().await {
+            Ok(0) => {}
+            Ok(records) => tracing::info!(records, "removed what is no longer kept of apps"),
+            Err(error) => {
+                tracing::warn!(error = %error, cause = ?std::error::Error::source(&error), "what is no longer kept of apps could not be removed");
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ mod health;
 mod http;
 mod jobs;
 mod logging;
+mod oauth;
 mod router;
 mod server;
 mod shutdown;

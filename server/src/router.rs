@@ -6,8 +6,10 @@
 //! ├── /.well-known/…                     host check, readable from everywhere
 //! └── host check
 //!     ├── /mcp                           origin check, CORS, time limit, identity, Accept, JSON → the MCP handler
+//!     ├── /register, /token, /revoke      CORS for everyone, time and body limit → the authorization server
 //!     └── everything else                errors become pages, origin check, time limit, body limit, compression
 //!         ├── /pkg/…, /favicon.svg       the files of the web app
+//!         ├── /authorize                 → the authorization server
 //!         └── sessions, see `web`        → the web app
 //! ```
 
@@ -33,6 +35,7 @@ use crate::{
     config::NetworkConfig,
     health,
     http::{accept, callers, cors, in_flight, json_rpc, panics, request_log, security_headers, time_limit},
+    oauth::AuthorizationServer,
     well_known,
 };
 
@@ -52,6 +55,8 @@ pub(crate) struct Doors {
     /// The pages and their server functions behind sessions, their files, and the fallback for
     /// everything unknown.
     pub(crate) web: Router,
+    /// How apps are let in, where they can be.
+    pub(crate) apps: Option<AuthorizationServer>,
     /// The files of the pages.
     pub(crate) site: Site,
     /// The MCP handler, on its transport.
@@ -62,7 +67,7 @@ pub(crate) struct Doors {
 
 /// Puts everything in its place.
 pub(crate) fn router(doors: Doors) -> Router {
-    let Doors { service, authenticator, network, web, site, mcp, requests } = doors;
+    let Doors { service, authenticator, network, web, apps, site, mcp, requests } = doors;
 
     let check_origin = middleware::from_fn_with_state(network.clone(), callers::check_origin);
 
@@ -78,9 +83,12 @@ pub(crate) fn router(doors: Doors) -> Router {
             ))
             .layer(middleware::from_fn_with_state(authenticator, auth::require_identity))
             .layer(middleware::from_fn(accept::complete))
-            .layer(middleware::from_fn(json_rpc::check)),
+            .layer(middleware::from_fn(json_rpc::check))
+            .layer(middleware::from_fn_with_state(network.clone(), auth::require_scope)),
     );
-    let web = web.layer(
+    let for_browsers = apps.as_ref().map(AuthorizationServer::for_browsers).unwrap_or_default();
+    let for_programs = apps.as_ref().map(AuthorizationServer::for_programs).unwrap_or_default();
+    let web = web.merge(for_browsers).layer(
         ServiceBuilder::new()
             .layer(middleware::from_fn_with_state(site, polymnemo_app::explain_errors))
             .layer(check_origin)
@@ -91,9 +99,10 @@ pub(crate) fn router(doors: Doors) -> Router {
             .layer(RequestBodyLimitLayer::new(polymnemo_app::LONGEST_FORM))
             .layer(CompressionLayer::new()),
     );
-    let metadata = well_known::routes(network.clone());
+    let metadata = well_known::routes(network.clone(), apps.is_some());
 
     web.merge(mcp)
+        .merge(for_programs)
         .merge(metadata)
         .layer(middleware::from_fn_with_state(network.clone(), callers::check_host))
         .merge(health::routes(service))

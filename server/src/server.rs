@@ -13,8 +13,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     Error, Parts,
     auth::{Authenticator, StaticKeys},
-    config::Config,
+    config::{Config, SignInConfig},
     jobs,
+    oauth::AuthorizationServer,
     router::{self, Doors},
     web::{self, SignIn},
 };
@@ -83,12 +84,18 @@ impl Server {
             sign_in: sign_in.offer(),
             site,
         };
+        // Letting an app in takes someone who can sign in.
+        let apps = match &config.sign_in {
+            SignInConfig::Closed => None,
+            _ => Some(AuthorizationServer::new(&config.oauth, service.clone(), network.clone(), web.site.clone())?),
+        };
         let router = router::router(Doors {
             authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone())),
             mcp: router::mount(&network.mcp_path, transport),
             service: service.clone(),
             site: web.site.clone(),
-            web: polymnemo_app::files(&web.site).merge(web::routes(sign_in, web)),
+            web: polymnemo_app::files(&web.site).merge(web::routes(sign_in, web, apps.as_ref())),
+            apps,
             network,
             requests: requests.clone(),
         });

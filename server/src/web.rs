@@ -22,7 +22,6 @@
 //!
 //! The module [`own_pages`] tells why there are no tokens in the forms.
 
-mod client_address;
 mod cookies;
 mod github;
 mod guard;
@@ -32,7 +31,6 @@ mod own_pages;
 mod people;
 mod sign_in;
 mod sign_out;
-mod throttle;
 
 use std::sync::Arc;
 
@@ -55,9 +53,11 @@ use tower::ServiceBuilder;
 use crate::{
     Error,
     config::{NetworkConfig, SignInConfig},
+    http::throttle::Throttle,
+    oauth::{self, AuthorizationServer},
 };
 
-use self::{github::GitHub, people::People, throttle::Throttle};
+use self::{github::GitHub, people::People};
 
 pub use link::SignInLinks;
 
@@ -124,27 +124,30 @@ impl SignIn {
 }
 
 /// The web app, behind sessions, with the routes that begin and end them.
-pub(crate) fn routes(sign_in: SignIn, web: WebContext) -> Router {
+pub(crate) fn routes(sign_in: SignIn, web: WebContext, apps: Option<&AuthorizationServer>) -> Router {
     let (network, rules) = (sign_in.network.clone(), sign_in.rules.clone());
     let people = People::new(sign_in.service.clone());
     let sessions = people::sessions(sign_in.sessions.clone(), &network, sign_in.port);
     let pages = polymnemo_app::routes(web.clone());
-    let shared = Arc::new(Shared { sign_in, web, throttle: Throttle::default() });
+    let shared = Arc::new(Shared { sign_in, web, throttle: Throttle::for_sign_in() });
 
     let entrances = Router::new()
         .route("/sign-in/github", get(sign_in::begin))
         .route("/sign-in/github/callback", get(sign_in::complete))
         .route("/sign-in/link", get(link::open).post(link::paste))
-        .route_layer(from_fn_with_state(shared.clone(), throttle::limit))
+        .route_layer(from_fn_with_state(shared.clone(), sign_in::limit))
         .with_state(shared.clone());
     let exits = Router::new()
         .route("/sign-out", post(sign_out::here))
         .route("/sign-out/everywhere", post(sign_out::everywhere))
         .with_state(shared);
 
-    pages.layer(from_fn(guard::require_session)).merge(entrances).merge(exits).layer(
+    let decisions = apps.map(AuthorizationServer::for_people).unwrap_or_default();
+
+    pages.layer(from_fn(guard::require_session)).merge(entrances).merge(exits).merge(decisions).layer(
         ServiceBuilder::new()
-            .layer(from_fn_with_state(network, own_pages::require))
+            .layer(from_fn_with_state(network.clone(), own_pages::require))
+            .layer(from_fn_with_state(network, oauth::recognize))
             .layer(from_fn(cookies::complete_removals))
             .layer(from_fn(people::explain_failures))
             .layer(AuthManagerLayerBuilder::new(people, sessions).build())

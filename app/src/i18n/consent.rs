@@ -22,8 +22,6 @@ pub(crate) struct Consent {
     pub(crate) deny: &'static str,
     pub(crate) allow: &'static str,
     pub(crate) unavailable: &'static str,
-    pub(crate) over: &'static str,
-    pub(crate) over_text: &'static str,
 }
 
 pub(super) const ENGLISH: Consent = Consent {
@@ -46,8 +44,6 @@ pub(super) const ENGLISH: Consent = Consent {
     deny: "Don’t let in",
     allow: "Let in",
     unavailable: "The server could not keep your answer. Nothing was let in. Try again in a moment.",
-    over: "This request is over",
-    over_text: "It was answered or took too long, or it began in another browser. Go back to the app and connect again.",
 };
 
 pub(super) const CHINESE: Consent = Consent {
@@ -69,6 +65,4 @@ pub(super) const CHINESE: Consent = Consent {
     deny: "不允许",
     allow: "允许",
     unavailable: "服务器无法保存你的答复，没有允许任何访问。请稍后再试。",
-    over: "这个请求已经结束",
-    over_text: "它已得到答复或已超时，或者是在另一个浏览器中开始的。请回到应用，重新连接。",
 };

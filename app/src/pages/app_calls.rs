@@ -3,7 +3,7 @@ use leptos_meta::Title;
 use leptos_router::hooks::{use_params_map, use_query_map};
 use polymnemo_types::{Action, ApiError, App, AppCall, AppId, ErrorCode, Page as ListPage, SeenMemory};
 
-use super::apps::{Name, access, app_path, origin};
+use super::apps::{access, app_path, called};
 use crate::{
     api::{
         WebError,
@@ -59,10 +59,7 @@ fn Saw(app: App, calls: ListPage<AppCall>) -> impl IntoView {
     let apps = &i18n::messages().on_server.apps;
     let text = &apps.saw;
     let path = app_path(app.id);
-    let title = match harmless(&app.name) {
-        name if name.is_empty() => origin(&app),
-        name => name,
-    };
+    let (name, origin) = called(&app);
     let is_first = use_query_map().with_untracked(|query| query.get_str("cursor").is_none());
     let list = if calls.items.is_empty() && is_first {
         Either::Left(view! {
@@ -76,14 +73,16 @@ fn Saw(app: App, calls: ListPage<AppCall>) -> impl IntoView {
         Either::Right(view! { <ol class="calls">{calls.collect_view()}</ol> })
     };
     view! {
-        <Title text=title />
+        <Title text=name.clone() />
         <header>
             <p class="way-back">
                 <a href="/apps" rel="external">{text.all_apps}</a>
             </p>
-            <h1><Name app=app.clone() /></h1>
+            <h1>
+                <Foreign text=name />
+            </h1>
             <p class="meta">
-                <span>{origin(&app)}</span>
+                {origin.map(|origin| view! { <span>{origin}</span> })}
                 <span>{access(&app)}</span>
                 <span>{apps.namespaces.briefly(&app.grants.namespaces)}</span>
                 <span>{(apps.calls)(app.calls)}</span>

@@ -9,7 +9,7 @@ use crate::{
         apps::{ChangeApp, PauseApp, RevokeApp, list_apps},
         namespaces::readable_namespaces,
     },
-    components::{CallForm, Fault, Foreign, Now, Pager, TextPage, Time, Trouble, on_server},
+    components::{CallForm, Fault, Foreign, Now, Pager, TextPage, Time, Trouble, harmless, on_server},
     form::SentForm,
     i18n,
 };
@@ -99,6 +99,7 @@ fn Record(app: App, namespaces: Vec<String>) -> impl IntoView {
         Some(at) => Either::Left(view! { <span>{text.used} " " <Time at /></span> }),
         None => Either::Right(view! { <span>{text.never_used}</span> }),
     };
+    let (name, origin) = called(&app);
     let actions = is_active.then(|| {
         view! {
             <Pause app=app.clone() />
@@ -111,10 +112,12 @@ fn Record(app: App, namespaces: Vec<String>) -> impl IntoView {
         <li>
             <details class="record" open=open>
                 <summary>
-                    <h3><Name app=app.clone() /></h3>
+                    <h3>
+                        <Foreign text=name />
+                    </h3>
                     <span class="meta">
                         {is_paused.then(|| view! { <span class="is-paused">{text.state.paused}</span> })}
-                        <span>{origin(&app)}</span>
+                        {origin.map(|origin| view! { <span>{origin}</span> })}
                         <span>{access(&app)}</span>
                         <span>{text.namespaces.briefly(&app.grants.namespaces)}</span>
                         {used}
@@ -134,11 +137,12 @@ fn Record(app: App, namespaces: Vec<String>) -> impl IntoView {
     .into_any()
 }
 
-/// What an app is called; what it is where it has no name.
-#[component]
-pub(crate) fn Name(app: App) -> impl IntoView {
-    let name = crate::components::harmless(&app.name);
-    view! { <Foreign text=if name.is_empty() { origin(&app) } else { name } /> }
+/// What an app is called, and what else there is to say of where it comes from.
+pub(crate) fn called(app: &App) -> (String, Option<String>) {
+    match harmless(&app.name) {
+        name if name.is_empty() => (origin(app), None),
+        name => (name, Some(origin(app))),
+    }
 }
 
 #[component]
@@ -255,7 +259,7 @@ pub(crate) fn app_path(id: AppId) -> String {
 }
 
 /// Who vouches for it, or what it is.
-pub(crate) fn origin(app: &App) -> String {
+fn origin(app: &App) -> String {
     let text = &i18n::messages().on_server.apps;
     let known = match app.door {
         Door::OauthApp => return app.domain.clone().unwrap_or_else(|| text.unverified.to_owned()),

@@ -12,7 +12,7 @@ use crate::{
         namespaces::readable_namespaces,
     },
     components::{Foreign, Time, Trouble, harmless, on_server, use_here},
-    i18n,
+    i18n::{self, dead_ends, language},
     web::lead_forms_to,
 };
 
@@ -178,12 +178,12 @@ fn Over() -> impl IntoView {
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.set_status(http::StatusCode::NOT_FOUND);
     }
-    let text = &i18n::messages().on_server.consent;
+    let text = &dead_ends::messages(language()).app_over;
     view! {
-        <Title text=text.over />
+        <Title text=text.title />
         <header>
-            <h1>{text.over}</h1>
-            <p>{text.over_text}</p>
+            <h1>{text.title}</h1>
+            <p>{text.text}</p>
         </header>
     }
 }

@@ -46,6 +46,41 @@ pub async fn explain_errors(State(site): State<Site>, request: Request, next: Ne
     (parts.status, parts.headers, page).into_response()
 }
 
+/// Why a person whom an app sent here can't be sent back with an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AppProblem {
+    /// What the app asks for can't be read.
+    Request,
+    /// Nobody knows the app.
+    Client,
+    /// The document of the app does not tell of it.
+    Document,
+    /// The address to be sent back to is not the app's.
+    Redirect,
+    /// The request is answered already, too old, or another browser's.
+    Over,
+    /// A part of the server does not answer.
+    Unavailable,
+}
+
+/// The page that tells a person so, and leads nowhere but to this site.
+#[must_use]
+pub fn app_problem_page(site: &Site, headers: &HeaderMap, problem: AppProblem, status: StatusCode) -> Response {
+    let language = Language::of_request(headers);
+    let text = messages(language);
+    let dead_end = match problem {
+        AppProblem::Request => &text.app_request,
+        AppProblem::Client => &text.app_client,
+        AppProblem::Document => &text.app_document,
+        AppProblem::Redirect => &text.app_redirect,
+        AppProblem::Over => &text.app_over,
+        AppProblem::Unavailable => &text.unavailable,
+    };
+    let mut response = document(site, language, Some(status), &[(language, dead_end)]);
+    *response.status_mut() = status;
+    response
+}
+
 /// The page for when the server can't be reached. Browsers keep it for that moment, so it says what
 /// it says in all languages.
 pub(super) async fn offline(site: Site, headers: HeaderMap) -> Response {

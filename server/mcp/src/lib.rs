@@ -37,5 +37,5 @@ mod view;
 
 pub use caller::Caller;
 pub use server::McpServer;
-pub use tools::Toolset;
+pub use tools::{Toolset, tool_writes};
 pub use transport::{StdioError, serve_stdio, streamable_http, streamable_http_with};

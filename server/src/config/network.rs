@@ -123,6 +123,12 @@ impl NetworkConfig {
         self.allowed_hosts.iter().all(|AllowedHost(authority)| LOOPBACK_NAMES.contains(&authority.host.as_str()))
     }
 
+    /// Whether people and clients reach the server over TLS, which a proxy in front may end.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.public_url.as_ref().is_some_and(|url| url.starts_with("https://"))
+    }
+
     /// Whether only programs of this machine can reach the server.
     #[must_use]
     pub fn is_for_this_machine_only(&self) -> bool {
@@ -282,7 +288,20 @@ fn public_url(text: &str) -> Result<Url, ConfigError> {
 }
 
 /// The first segments that belong to other parts of the server.
-const TAKEN: &[&str] = &[".well-known", "api", "assets", "c", "healthz", "pkg", "readyz"];
+const TAKEN: &[&str] = &[
+    ".well-known",
+    "api",
+    "assets",
+    "authorize",
+    "c",
+    "consent",
+    "healthz",
+    "pkg",
+    "readyz",
+    "register",
+    "revoke",
+    "token",
+];
 
 fn mcp_path(settings: &Settings) -> Result<String, ConfigError> {
     let variable = "POLYMNEMO_MCP_PATH";

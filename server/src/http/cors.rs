@@ -34,6 +34,15 @@ pub(crate) fn for_mcp(network: Arc<NetworkConfig>) -> CorsLayer {
         .max_age(Duration::from_secs(3600))
 }
 
+/// What programs ask for tokens may be asked by pages of any origin: it takes no cookie.
+pub(crate) fn for_tokens() -> CorsLayer {
+    CorsLayer::new()
+        .allow_origin(Any)
+        .allow_methods([Method::POST])
+        .allow_headers(Any)
+        .max_age(Duration::from_secs(3600))
+}
+
 /// Metadata that is the same for everyone may be read from everywhere.
 pub(crate) fn for_metadata() -> CorsLayer {
     CorsLayer::new().allow_origin(Any).allow_methods([Method::GET]).allow_headers(Any)

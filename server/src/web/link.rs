@@ -28,12 +28,14 @@ use serde::Deserialize;
 
 use super::{
     Shared, Way, back,
-    client_address::is_forwarded,
     people::{AuthSession, Proof},
     see_other,
     sign_in::{enter, unavailable},
 };
-use crate::config::{Authority, Secret};
+use crate::{
+    config::{Authority, Secret},
+    http::client_address::is_forwarded,
+};
 
 /// How long a link works.
 const LIFETIME: Duration = Duration::from_secs(900);

@@ -92,7 +92,7 @@ pub(super) fn sessions(
     network: &NetworkConfig,
     port: u16,
 ) -> SessionManagerLayer<BrowserSessions> {
-    let secure = network.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
+    let secure = network.is_https();
     let name =
         if secure { format!("{}polymnemo_session", cookies::HOST_PREFIX) } else { format!("polymnemo_session_{port}") };
     SessionManagerLayer::new(store)

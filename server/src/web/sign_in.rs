@@ -9,14 +9,15 @@
 //!   session may complete the sign-in. Otherwise someone could let another's browser complete his
 //!   own, and have them store their memories in his account.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
-    extract::{Query, State, rejection::QueryRejection},
+    extract::{ConnectInfo, Query, Request, State, rejection::QueryRejection},
+    middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use polymnemo_app::{
     api::sign_in::SignInProblem,
     paths::{SIGN_IN, after_sign_in, sign_in_path},
@@ -35,6 +36,7 @@ use super::{
     people::{AuthSession, Proof},
     see_other,
 };
+use crate::http::client_address::network_of;
 
 /// How long a person may take at GitHub.
 const LIFETIME: Duration = Duration::from_secs(600);
@@ -187,6 +189,23 @@ async fn signed_in(
     })?;
     let identity = Identity { issuer: github.issuer().to_owned(), subject: user.id.to_string() };
     enter(auth, rules, Proof { identity, name: user.login }).await
+}
+
+/// Answers 429 where a client, or all of them together, try to sign in too often.
+pub(super) async fn limit(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let Err(wait) = shared.throttle.try_pass(network_of(peer, request.headers())) else {
+        return next.run(request).await;
+    };
+    let mut response = polymnemo_app::sign_in_page(&shared.web, SignInProblem::TooMany, request.headers()).await;
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    let seconds = wait.as_secs() + 1;
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
 }
 
 /// Begins the session of someone who proved who they are.

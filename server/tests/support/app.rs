@@ -35,8 +35,9 @@ pub struct TestApp {
     /// The server's own threads. A test's single thread can't serve while the test itself blocks, and
     /// a connection that is left half open keeps the database from being dropped.
     runtime: Option<Runtime>,
+    settings: BTreeMap<String, String>,
     // Dropped last: the database goes when nobody uses it any more.
-    database: TestDatabase,
+    database: Arc<TestDatabase>,
 }
 
 /// A server to be started.
@@ -87,7 +88,10 @@ impl Builder {
 
     /// Starts the server.
     pub async fn start(self) -> TestApp {
-        let database = TestDatabase::create().await;
+        self.start_on(Arc::new(TestDatabase::create().await)).await
+    }
+
+    async fn start_on(self, database: Arc<TestDatabase>) -> TestApp {
         let keys: Vec<String> = USERS.iter().map(|user| format!("{}:{user}", key_of(user))).collect();
         let mut settings = self.settings;
         settings.entry("POLYMNEMO_TIME_ZONE".into()).or_insert_with(|| "Europe/Berlin".into());
@@ -100,6 +104,7 @@ impl Builder {
                 settings.entry(name.into()).or_insert(value);
             }
         }
+        let kept = settings.clone();
         let settings = settings.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
         let settings = Settings::from_sources(settings, Path::new("/nonexistent")).unwrap();
         let config = Config::from_settings(&settings).unwrap();
@@ -133,6 +138,7 @@ impl Builder {
             halt,
             running: Some(running),
             runtime: Some(runtime),
+            settings: kept,
             database,
         }
     }
@@ -147,6 +153,12 @@ impl TestApp {
     /// A server to be adapted.
     pub fn builder() -> Builder {
         Builder::default()
+    }
+
+    /// Another server with the same settings over the same database.
+    pub async fn replica(&self) -> Self {
+        let builder = Builder { settings: self.settings.clone(), ..Builder::default() };
+        builder.start_on(self.database.clone()).await
     }
 
     /// The address of the server, without a slash at the end.

@@ -30,6 +30,12 @@ impl Browser {
         self
     }
 
+    /// The same, with its next requests answered by another server at the same origin.
+    pub fn served_by(mut self, app: &TestApp) -> Self {
+        app.base().clone_into(&mut self.base);
+        self
+    }
+
     /// The origin of the pages.
     pub fn origin(&self) -> &str {
         &self.origin

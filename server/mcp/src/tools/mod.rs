@@ -8,7 +8,7 @@ mod recall;
 mod remember;
 mod update;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::{FutureExt as _, future::BoxFuture};
 use polymnemo_memory::{Ctx, MemoryService};
@@ -46,6 +46,15 @@ impl Toolset {
             ],
         }
     }
+}
+
+/// Whether the tool that answers under this name changes anything; nothing where none does.
+#[must_use]
+pub fn tool_writes(name: &str) -> Option<bool> {
+    static TOOLS: OnceLock<Vec<ToolEntry>> = OnceLock::new();
+    let tools = TOOLS.get_or_init(|| Toolset::Default.tools());
+    let tool = tools.iter().find(|tool| tool.is_called(name))?;
+    Some(!matches!(tool.definition.effect, Effect::Reads))
 }
 
 /// What clients are told of a tool, and what they are told when it is stopped.

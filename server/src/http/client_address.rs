@@ -7,7 +7,7 @@ const FORWARDED: [&str; 7] =
     ["forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-server", "x-real-ip"];
 
 /// Whether a proxy passed the request on.
-pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
+pub(crate) fn is_forwarded(headers: &HeaderMap) -> bool {
     FORWARDED.iter().any(|name| headers.contains_key(*name))
 }
 
@@ -18,7 +18,7 @@ pub(super) fn is_forwarded(headers: &HeaderMap) -> bool {
 /// `X-Forwarded-For`, the only one that the client can't write itself. A client that reaches the
 /// server from a private network without a proxy could claim any address; the limit on all clients
 /// together holds for it nevertheless.
-pub(super) fn network_of(peer: SocketAddr, headers: &HeaderMap) -> IpAddr {
+pub(crate) fn network_of(peer: SocketAddr, headers: &HeaderMap) -> IpAddr {
     let peer = peer.ip().to_canonical();
     let named = || {
         let last = headers.get_all("x-forwarded-for").iter().next_back()?;

@@ -1,42 +1,28 @@
-use std::{
-    net::{IpAddr, SocketAddr},
-    num::NonZeroU32,
-    sync::Arc,
-    time::Duration,
-};
+//! How often something may be done, by one client and by all together.
 
-use axum::{
-    extract::{ConnectInfo, Request, State},
-    middleware::Next,
-    response::Response,
-};
+use std::{net::IpAddr, num::NonZeroU32, time::Duration};
+
 use governor::{
     DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter,
     clock::{Clock, DefaultClock},
 };
-use http::{HeaderValue, StatusCode, header};
-use polymnemo_app::api::sign_in::SignInProblem;
 
-use super::{Shared, client_address::network_of};
+/// What may be done at once, and how long until one more may be.
+type Share = (NonZeroU32, Duration);
 
-/// What one client may do at once, and how long until it may do one more: enough for a household
-/// behind one address, and for someone who tries again and again.
-const EACH: (NonZeroU32, Duration) = (at_once(30), Duration::from_secs(2));
+/// Signing in, for one client: enough for a household behind one address, and for someone who tries again and again.
+const SIGN_IN: Share = (at_once(30), Duration::from_secs(2));
+/// The requests of apps, for one client: the apps of one maker reach many servers from a few addresses.
+const APPS: Share = (at_once(120), Duration::from_millis(500));
 /// The same for all clients together, which bounds what the identity provider and the database see.
-const ALL: (NonZeroU32, Duration) = (at_once(300), Duration::from_millis(100));
+const ALL: Share = (at_once(300), Duration::from_millis(100));
 /// From this number of clients on, those that used nothing of their share are forgotten.
 const MANY_CLIENTS: usize = 10_000;
 
-/// How often anyone may try to sign in.
-pub(super) struct Throttle {
+/// Counts what is done.
+pub(crate) struct Throttle {
     each: DefaultKeyedRateLimiter<IpAddr>,
     all: DefaultDirectRateLimiter,
-}
-
-impl Default for Throttle {
-    fn default() -> Self {
-        Self { each: RateLimiter::keyed(quota(EACH)), all: RateLimiter::direct(quota(ALL)) }
-    }
 }
 
 const fn at_once(number: u32) -> NonZeroU32 {
@@ -46,18 +32,32 @@ const fn at_once(number: u32) -> NonZeroU32 {
     }
 }
 
-fn quota((burst, period): (NonZeroU32, Duration)) -> Quota {
+fn quota((burst, period): Share) -> Quota {
     // Only a period of zero has no quota.
     Quota::with_period(period).unwrap_or_else(|| Quota::per_second(burst)).allow_burst(burst)
 }
 
 impl Throttle {
+    /// For attempts to sign in.
+    pub(crate) fn for_sign_in() -> Self {
+        Self::new(SIGN_IN)
+    }
+
+    /// For the requests of apps.
+    pub(crate) fn for_apps() -> Self {
+        Self::new(APPS)
+    }
+
+    fn new(each: Share) -> Self {
+        Self { each: RateLimiter::keyed(quota(each)), all: RateLimiter::direct(quota(ALL)) }
+    }
+
     /// Counts an attempt.
     ///
     /// # Errors
     ///
     /// How long to wait where there were too many.
-    fn try_pass(&self, client: IpAddr) -> Result<(), Duration> {
+    pub(crate) fn try_pass(&self, client: IpAddr) -> Result<(), Duration> {
         if self.each.len() >= MANY_CLIENTS {
             self.each.retain_recent();
         }
@@ -68,36 +68,19 @@ impl Throttle {
     }
 }
 
-/// Answers 429 where a client, or all of them together, try to sign in too often.
-pub(super) async fn limit(
-    State(shared): State<Arc<Shared>>,
-    ConnectInfo(peer): ConnectInfo<SocketAddr>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let Err(wait) = shared.throttle.try_pass(network_of(peer, request.headers())) else {
-        return next.run(request).await;
-    };
-    let mut response = polymnemo_app::sign_in_page(&shared.web, SignInProblem::TooMany, request.headers()).await;
-    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-    let seconds = wait.as_secs() + 1;
-    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-    response
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn each_client_has_a_share_and_all_together_have_one() {
-        let throttle = Throttle::default();
+        let throttle = Throttle::for_sign_in();
         let client = |number: u32| IpAddr::from(number.to_be_bytes());
-        for _ in 0..EACH.0.get() {
+        for _ in 0..SIGN_IN.0.get() {
             assert_eq!(throttle.try_pass(client(0)), Ok(()));
         }
         let wait = throttle.try_pass(client(0)).unwrap_err();
-        assert!(wait <= EACH.1, "{wait:?}");
+        assert!(wait <= SIGN_IN.1, "{wait:?}");
         assert_eq!(throttle.try_pass(client(1)), Ok(()), "another client has its own share");
         // The limit on all holds however many addresses there are.
         let refused = (2..2_000).filter(|number| throttle.try_pass(client(*number)).is_err()).count();
