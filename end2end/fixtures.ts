@@ -24,10 +24,12 @@ export const test = base.extend<{ watched: void }>({
         }
       });
       page.on("request", (request) => {
-        // Whoever signs in goes to GitHub and comes back; nothing else leads anywhere.
+        // Whoever signs in goes to GitHub and comes back, and whoever lets an app in goes back to it; nothing else leads
+        // anywhere.
         const github = process.env.POLYMNEMO_GITHUB_URL;
         const signsIn = github && request.isNavigationRequest() && request.url().startsWith(`${github}/login/oauth/authorize?`);
-        if (!request.url().startsWith(`${baseURL}/`) && !signsIn) complaints.push(`a request to ${request.url()}`);
+        const answers = request.isNavigationRequest() && request.url().startsWith(`${elsewhere.get(page)}?`);
+        if (!request.url().startsWith(`${baseURL}/`) && !signsIn && !answers) complaints.push(`a request to ${request.url()}`);
       });
       await page.addInitScript(() => {
         addEventListener("securitypolicyviolation", (event) =>
@@ -40,6 +42,13 @@ export const test = base.extend<{ watched: void }>({
     { auto: true },
   ],
 });
+
+const elsewhere = new WeakMap<Page, string>();
+
+/** Lets forms of this page lead to an address of an app, with an answer in its query. */
+export function answersElsewhere(page: Page, address: string) {
+  elsewhere.set(page, address);
+}
 
 const withholding = new WeakSet<Page>();
 

@@ -4,6 +4,7 @@
 //     scripts/screenshots.sh tokens       # those whose names begin with "tokens"
 
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { chromium, request } from "@playwright/test";
 import { launchOptions } from "./browser.mjs";
@@ -24,6 +25,31 @@ const openMemory = async (page, text) => {
   await page.locator(".memory-row").filter({ hasText: text }).locator("h3 a").click();
   await page.locator(".memory-text").waitFor();
 };
+
+/** Opens the record of an app, and the form in it. */
+function openApp(name, andForm) {
+  return async (page) => {
+    await alive(page);
+    const record = page.locator("details.record").filter({ has: page.locator("h3", { hasText: name }) });
+    await record.locator("> summary").click();
+    if (andForm) await record.locator(".change > summary").click();
+  };
+}
+
+/** Goes to the page of what an app saw. */
+function openSeen(name) {
+  return async (page) => {
+    await openApp(name)(page);
+    await page.locator(".record[open] a[href^='/apps/']").click();
+    await page.locator(".way-back").waitFor();
+    await alive(page);
+  };
+}
+
+/** Where an app sends a person that asks to be let in, once it is known. */
+function ask(name) {
+  return () => apps.get(name).authorize;
+}
 
 // `prepare` brings the page into the state to be shown. Pages of someone who is signed in are shown `before` there is
 // anything on them, and after.
@@ -106,6 +132,28 @@ const pages = [
       await alive(page);
     },
   },
+  { name: "apps-empty", path: "/apps", signedIn: true, before: true, prepare: alive },
+  { name: "apps", path: "/apps", signedIn: true, prepare: alive },
+  { name: "apps-open", path: "/apps", signedIn: true, prepare: openApp("Notes on the desktop", true) },
+  { name: "apps-token", path: "/apps", signedIn: true, prepare: openApp("Nightly backup") },
+  { name: "apps-ended", path: "/apps", signedIn: true, prepare: openApp("Old script") },
+  { name: "app", path: "/apps", signedIn: true, prepare: openSeen("Notes on the desktop") },
+  { name: "app-nothing", path: "/apps", signedIn: true, prepare: openSeen("Old script") },
+  { name: "app-none", path: "/apps/00000000-0000-7000-8000-000000000000", signedIn: true, prepare: alive },
+  { name: "consent", path: ask("Recipe box"), signedIn: true, prepare: alive },
+  {
+    name: "consent-error",
+    path: ask("Recipe box"),
+    signedIn: true,
+    prepare: async (page) => {
+      await page.locator("input.opens").check();
+      await page.locator("button[value=allow]").click();
+      await page.locator(".fault").waitFor();
+      await alive(page);
+    },
+  },
+  { name: "consent-again", path: ask("Notes on the desktop"), signedIn: true, prepare: alive },
+  { name: "consent-over", path: "/consent?request=nonsense", signedIn: true, prepare: alive },
   { name: "tokens-empty", path: "/tokens", signedIn: true, before: true, prepare: alive },
   { name: "tokens", path: "/tokens", signedIn: true, prepare: open(0) },
   {
@@ -173,6 +221,58 @@ const memories = [
   ["personal", "Try the new bakery at the station.", []],
 ];
 
+const apps = new Map();
+
+/** Lets an app register that is on this machine. */
+async function register(client_name) {
+  const redirect_uri = "http://127.0.0.1:33418/callback";
+  const app = await (await anyone.post("/register", { data: { client_name, redirect_uris: [redirect_uri] } })).json();
+  const verifier = "v".repeat(43);
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: app.client_id,
+    redirect_uri,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    state: "s",
+    resource: `${baseURL}/mcp`,
+  });
+  const token = async (code) => {
+    const form = { grant_type: "authorization_code", code, client_id: app.client_id, redirect_uri, code_verifier: verifier };
+    return (await (await anyone.post("/token", { form })).json()).access_token;
+  };
+  apps.set(client_name, { authorize: `/authorize?${query}`, token });
+  return apps.get(client_name);
+}
+
+/** Lets an app in; gives its access token. */
+async function letIn(person, name, grants) {
+  const app = await register(name);
+  const asked = await person.get(app.authorize);
+  const id = new URL(asked.url()).searchParams.get("request");
+  const fields = new URLSearchParams([["request", id], ["answer", "allow"], ["days", "30"], ...grants]);
+  const answered = await person.post("/consent/answer", {
+    data: fields.toString(),
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    maxRedirects: 0,
+  });
+  return app.token(new URL(answered.headers().location).searchParams.get("code"));
+}
+
+/** Someone who lets apps in, of which one is paused, and one is ended. */
+async function connect(person, send) {
+  const some = [["can_write", "true"], ["namespaces", "chosen"], ["names", "work"], ["names", "home/garden"]];
+  const token = await letIn(person, "Notes on the desktop", some);
+  await letIn(person, "Reading list", [["can_write", "false"], ["namespaces", "all"]]);
+  await register("Recipe box");
+  await send("/tokens", { call: "/api/create_api_token", name: "Old script", can_write: "false", all_namespaces: "true", days: "" });
+  const { items } = await (await person.get("/api/list_apps")).json();
+  const id = (name) => items.find((app) => app.name === name).id;
+  await send("/apps", { call: "/api/pause_app", then: "/apps", id: id("Reading list"), paused: "true" });
+  await send("/apps", { call: "/api/revoke_app", then: "/apps", id: id("Old script") });
+  return token;
+}
+
 /** What someone has after some weeks. */
 async function live(person) {
   const send = (path, form) => person.post(path, { form, headers: { accept: "text/html" }, maxRedirects: 0 });
@@ -184,10 +284,13 @@ async function live(person) {
   ]) {
     await send("/tokens", { call: "/api/create_api_token", name, can_write, all_namespaces: "true", days });
   }
-  const client = await request.newContext({
-    extraHTTPHeaders: { authorization: `Bearer ${process.env.END2END_KEY}`, accept: "application/json, text/event-stream" },
-  });
-  const call = (method, params) => client.post(`${baseURL}/mcp`, { data: { jsonrpc: "2.0", id: 1, method, params } });
+  const client = await request.newContext({ extraHTTPHeaders: { accept: "application/json, text/event-stream" } });
+  let token = process.env.END2END_KEY;
+  const call = (method, params) =>
+    client.post(`${baseURL}/mcp`, {
+      headers: { authorization: `Bearer ${token}` },
+      data: { jsonrpc: "2.0", id: 1, method, params },
+    });
   for (const name of ["claude-code", "cursor-vscode", "nightly.py"]) {
     await call("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name, version: "1" } });
   }
@@ -199,6 +302,16 @@ async function live(person) {
   await tool("update", { id: stored[0].id, content: `${memories[0][1]} Never the middle.`, tags: ["travel", "trains"] });
   await tool("remember", { namespace: "work", content: "Ada owns the billing service since April.", supersedes: [stored[1].id] });
   await tool("forget", { ids: stored.slice(-2).map(({ id }) => id) });
+
+  token = await connect(person, send);
+  await tool("list_namespaces", {});
+  await tool("recall", { query: "when does the release train leave?" });
+  await tool("list_memories", { namespace: "work" });
+  const noted = await tool("remember", { namespace: "work", content: "The offsite is in Lisbon, from 12 to 14 May." });
+  await tool("get_memory", { id: noted.id });
+  const mistaken = await tool("remember", { namespace: "work", content: "Lisbon is in Spain." });
+  await tool("forget", { ids: [mistaken.id] });
+  await tool("recall", { query: "where do we meet in May, and who has been asked to bring the whiteboard and the good pens this time?" });
   await client.dispose();
 }
 
@@ -206,6 +319,7 @@ const folder = new URL("screenshots/", import.meta.url).pathname;
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch(launchOptions);
 // Forms are taken from the own pages alone.
+const anyone = await request.newContext({ baseURL });
 const person = await request.newContext({ baseURL, extraHTTPHeaders: { origin: baseURL } });
 await person.get(execFileSync(process.env.END2END_SIGN_IN_LINK, { encoding: "utf8" }).trim(), { maxRedirects: 0 });
 const session = await person.storageState();
@@ -224,7 +338,7 @@ async function take({ name, path, signedIn, prepare }) {
           storageState: signedIn ? session : undefined,
         });
         const page = await context.newPage();
-        await page.goto(path);
+        await page.goto(typeof path === "string" ? path : path());
         await prepare?.(page);
         const file = `${name}-${locale}-${colorScheme}-${viewport.width}.png`;
         await page.screenshot({ path: `${folder}${file}`, fullPage: true, animations: "disabled" });
@@ -241,3 +355,4 @@ if (wanted.some(({ signedIn, before }) => signedIn && !before)) await live(perso
 for (const page of wanted.filter(({ before }) => !before)) await take(page);
 await browser.close();
 await person.dispose();
+await anyone.dispose();

@@ -12,7 +12,8 @@ use crate::{
     form::SentForm,
     i18n::Language,
     pages::{
-        BelowMemories, Connect, KeptForm, Memories, Namespaces, NotFound, Settings, SignIn, Tokens, Trash, Welcome,
+        AppCalls, Apps, BelowMemories, Connect, Consent, KeptForm, Memories, Namespaces, NotFound, Settings, SignIn,
+        Tokens, Trash, Welcome,
     },
 };
 
@@ -66,6 +67,7 @@ fn Pages() -> impl IntoView {
             <ParentRoute path=path!("") view=Public>
                 <Route path=path!("/") view=Welcome ssr=SsrMode::Async />
                 <Route path=path!("/sign-in") view=SignIn ssr=SsrMode::Async />
+                <Route path=path!("/consent") view=Consent ssr=SsrMode::Async />
             </ParentRoute>
             <ParentRoute path=path!("") view=AppFrame>
                 <ParentRoute path=path!("/memories") view=Memories>
@@ -77,6 +79,8 @@ fn Pages() -> impl IntoView {
                 </ParentRoute>
                 <Route path=path!("/trash") view=Trash ssr=SsrMode::Async />
                 <Route path=path!("/namespaces") view=Namespaces ssr=SsrMode::Async />
+                <Route path=path!("/apps") view=Apps ssr=SsrMode::Async />
+                <Route path=path!("/apps/:id") view=AppCalls ssr=SsrMode::Async />
                 <Route path=path!("/tokens") view=Tokens ssr=SsrMode::Async />
                 <Route path=path!("/connect") view=Connect ssr=SsrMode::Async />
                 <Route path=path!("/settings") view=Settings ssr=SsrMode::Async />
@@ -85,7 +89,7 @@ fn Pages() -> impl IntoView {
     })
 }
 
-/// The pages for everyone.
+/// The pages outside the app: those for everyone, and where an app asks to be let in.
 #[component]
 fn Public() -> impl IntoView {
     view! {

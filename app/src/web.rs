@@ -2,6 +2,7 @@
 
 mod dead_ends;
 mod forms;
+mod policy;
 
 use std::{
     convert::Infallible,
@@ -19,12 +20,7 @@ use axum::{
     routing::{get, post},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use leptos::{
-    config::LeptosOptions,
-    nonce::{Nonce, use_nonce},
-    prelude::*,
-    server_fn::ServerFn,
-};
+use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*, server_fn::ServerFn};
 use leptos_axum::{LeptosRoutes, ResponseOptions};
 use leptos_meta::MetaTags;
 use polymnemo_memory::{Ctx, MemoryService};
@@ -45,6 +41,7 @@ use crate::{
     paths,
 };
 
+pub(crate) use self::policy::lead_forms_to;
 pub use self::{
     dead_ends::{AppProblem, app_problem_page, explain_errors},
     forms::LONGEST_FORM,
@@ -242,21 +239,10 @@ fn service_worker(site: &Site) -> String {
 fn provide(web: &WebContext) {
     provide_context(web.clone());
     if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), use_nonce()) {
-        response.insert_header(header::CONTENT_SECURITY_POLICY, content_security_policy(&nonce));
+        response.insert_header(header::CONTENT_SECURITY_POLICY, policy::content_security_policy(&nonce, None));
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         response.insert_header(header::VARY, HeaderValue::from_static("Accept-Language, Cookie"));
     }
-}
-
-/// What a page may load and run: its own files, and the inline scripts of this very response. Styles
-/// are never inline, and no other site may frame the page or take its forms.
-fn content_security_policy(nonce: &Nonce) -> HeaderValue {
-    let policy = format!(
-        "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; \
-         connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    );
-    // The nonce is base64url, so this is always a valid header; the fallback allows nothing.
-    HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
 }
 
 /// The document around the [`App`].

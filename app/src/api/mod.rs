@@ -3,11 +3,14 @@
 //! Each is a few lines that call one method of the memory service. The ones that read are `GET`,
 //! the ones that change something are `POST` and work from a plain HTML form too.
 
+pub mod apps;
 #[cfg(feature = "ssr")]
 mod caller;
 pub mod changes;
 pub mod clients;
 pub mod connection;
+#[cfg(feature = "ssr")]
+pub(crate) mod consent;
 mod error;
 pub mod language;
 pub mod memories;

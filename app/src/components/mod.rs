@@ -17,6 +17,8 @@ mod fault;
 mod field;
 #[cfg(feature = "ssr")]
 mod filters;
+#[cfg(feature = "ssr")]
+mod foreign;
 mod frame;
 mod keyboard;
 #[cfg(feature = "ssr")]
@@ -60,6 +62,7 @@ pub(crate) use self::{
     fault::Fault,
     field::TextField,
     filters::Filters,
+    foreign::{Foreign, harmless},
     frame::{Mark, OtherLanguage},
     keyboard_help::KeyboardHelp,
     navigation::Navigation,

@@ -63,8 +63,9 @@ fn Links() -> impl IntoView {
             <ul>
                 {link("/memories", text.memories, Some(Count { id: COUNT_OF_MEMORIES, pick: |counts| counts.memories }))}
                 {link("/trash", text.trash, Some(Count { id: COUNT_OF_FORGOTTEN, pick: |counts| counts.forgotten }))}
-                {link("/namespaces", text.namespaces, None)} {link("/tokens", text.tokens, None)}
-                {link("/connect", text.connect, None)} {link("/settings", text.settings, None)}
+                {link("/namespaces", text.namespaces, None)} {link("/apps", text.apps, None)}
+                {link("/tokens", text.tokens, None)} {link("/connect", text.connect, None)}
+                {link("/settings", text.settings, None)}
             </ul>
             <Person />
         </nav>

@@ -88,8 +88,7 @@ static ENGLISH: DeadEnds = DeadEnds {
     },
     app_over: DeadEnd {
         title: "This request is over",
-        text: "It was answered already, took too long, or began in another browser. Nothing was allowed. Go back to the app \
-               and connect again.",
+        text: "It was answered already, took too long, or began in another browser. Go back to the app and connect again.",
     },
     home: "Go to the first page",
     try_again: "Try again",
@@ -137,7 +136,7 @@ static CHINESE: DeadEnds = DeadEnds {
     },
     app_over: DeadEnd {
         title: "这个请求已经结束",
-        text: "它已经处理过、超时了，或者是在另一个浏览器里开始的。没有授予任何权限。请回到应用重新连接。",
+        text: "它已经处理过、超时了，或者是在另一个浏览器里开始的。请回到应用重新连接。",
     },
     home: "回到首页",
     try_again: "重试",

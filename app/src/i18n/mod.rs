@@ -10,11 +10,14 @@
 //! [`choose_language`]: crate::api::language::choose_language
 
 mod amounts;
+#[cfg(feature = "ssr")]
+mod apps;
 mod chinese;
 #[cfg(feature = "ssr")]
 mod connect;
 #[cfg(feature = "ssr")]
 pub mod connection_test;
+mod consent;
 #[cfg(feature = "ssr")]
 pub(crate) mod dead_ends;
 mod english;

@@ -1,7 +1,9 @@
 //! What pages say that are made on the server alone; the wasm has none of it.
 
 use super::{
+    apps::{self, Apps},
     connect::{self, Connect},
+    consent::{self, Consent},
     first_steps::{self, FirstSteps},
     history::{self, History},
     kept_form::{self, KeptForm},
@@ -28,6 +30,8 @@ pub(crate) struct OnServer {
     pub(crate) history: History,
     pub(crate) trash: Trash,
     pub(crate) namespaces: Namespaces,
+    pub(crate) apps: Apps,
+    pub(crate) consent: Consent,
     pub(crate) tokens: Tokens,
     pub(crate) connect: Connect,
     pub(crate) settings: Settings,
@@ -46,6 +50,8 @@ pub(super) const ENGLISH: OnServer = OnServer {
     history: history::ENGLISH,
     trash: trash::ENGLISH,
     namespaces: namespaces::ENGLISH,
+    apps: apps::ENGLISH,
+    consent: consent::ENGLISH,
     tokens: tokens::ENGLISH,
     connect: connect::ENGLISH,
     settings: settings::ENGLISH,
@@ -64,6 +70,8 @@ pub(super) const CHINESE: OnServer = OnServer {
     history: history::CHINESE,
     trash: trash::CHINESE,
     namespaces: namespaces::CHINESE,
+    apps: apps::CHINESE,
+    consent: consent::CHINESE,
     tokens: tokens::CHINESE,
     connect: connect::CHINESE,
     settings: settings::CHINESE,

@@ -3,6 +3,8 @@
 pub(crate) struct Tokens {
     pub(crate) title: &'static str,
     pub(crate) lead: &'static str,
+    /// What leads to the apps.
+    pub(crate) see_apps: &'static str,
     pub(crate) create: &'static str,
     pub(crate) name: &'static str,
     pub(crate) name_hint: &'static str,
@@ -37,6 +39,7 @@ pub(crate) struct Tokens {
     pub(crate) expires_at: &'static str,
     pub(crate) last_used: &'static str,
     pub(crate) never: &'static str,
+    pub(crate) paused: &'static str,
     pub(crate) revoked: &'static str,
     pub(crate) revoke: &'static str,
     pub(crate) revoke_means: &'static str,
@@ -48,6 +51,7 @@ pub(super) const ENGLISH: Tokens = Tokens {
     title: "Tokens",
     lead: "A token lets a client in that has no browser to sign in with: an editor, a script, a cron job, CI. Make one for \
            each, so that you can see when each was last used, and revoke one without the others noticing.",
+    see_apps: "What each of them saw and did, and a way to pause it, is on Apps",
     create: "New token",
     name: "Name",
     name_hint: "What it is for: the client, the machine.",
@@ -81,6 +85,7 @@ pub(super) const ENGLISH: Tokens = Tokens {
     expires_at: "Expires",
     last_used: "Last used",
     never: "never",
+    paused: "Paused",
     revoked: "Revoked",
     revoke: "Revoke",
     revoke_means: "From the very next call on, whoever uses it is refused. This can’t be undone; what it stored stays.",
@@ -92,6 +97,7 @@ pub(super) const CHINESE: Tokens = Tokens {
     title: "令牌",
     lead: "令牌供无法用浏览器登录的客户端使用：编辑器、脚本、定时任务、CI。请为每个客户端单独创建，\
            这样可以看到各自最近的使用时间，撤销其中一个也不影响其他。",
+    see_apps: "在“应用”页面查看各个令牌看到和做过什么，或将其暂停",
     create: "新建令牌",
     name: "名称",
     name_hint: "它的用途，例如客户端或机器的名字。",
@@ -127,6 +133,7 @@ pub(super) const CHINESE: Tokens = Tokens {
     expires_at: "过期",
     last_used: "最近使用",
     never: "从不",
+    paused: "已暂停",
     revoked: "已撤销",
     revoke: "撤销",
     revoke_means: "撤销后，使用它的客户端从下一次调用起就会被拒绝。此操作无法恢复；它存入的内容会保留。",

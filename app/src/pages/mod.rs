@@ -1,10 +1,18 @@
 //! The pages, a file per route.
 
+#[cfg(feature = "ssr")]
+mod app_calls;
+#[cfg(feature = "ssr")]
+mod apps;
 mod beside;
 #[cfg(feature = "ssr")]
 mod connect;
 #[cfg(feature = "ssr")]
+mod consent;
+#[cfg(feature = "ssr")]
 mod edit_memory;
+#[cfg(feature = "ssr")]
+mod grant_fields;
 #[cfg(feature = "ssr")]
 mod kept_form;
 mod memories;
@@ -33,20 +41,21 @@ mod tokens;
 mod trash;
 mod welcome;
 
+#[cfg(feature = "ssr")]
+pub(crate) use self::{
+    app_calls::AppCalls, apps::Apps, beside::is_asked_for_alone, connect::Connect, consent::Consent,
+    kept_form::KeptForm, namespaces::Namespaces, settings::Settings, sign_in::SignIn, tokens::Tokens, trash::Trash,
+};
 pub(crate) use self::{
     beside::Beside,
     memories::{BelowMemories, Memories},
     not_found::NotFound,
     welcome::Welcome,
 };
-#[cfg(feature = "ssr")]
-pub(crate) use self::{
-    beside::is_asked_for_alone, connect::Connect, kept_form::KeptForm, namespaces::Namespaces, settings::Settings,
-    sign_in::SignIn, tokens::Tokens, trash::Trash,
-};
 // What the server makes alone.
 #[cfg(not(feature = "ssr"))]
 pub(crate) use crate::components::{
-    PageOnServer as Connect, PageOnServer as KeptForm, PageOnServer as Namespaces, PageOnServer as Settings,
-    PageOnServer as SignIn, PageOnServer as Tokens, PageOnServer as Trash,
+    PageOnServer as AppCalls, PageOnServer as Apps, PageOnServer as Connect, PageOnServer as Consent,
+    PageOnServer as KeptForm, PageOnServer as Namespaces, PageOnServer as Settings, PageOnServer as SignIn,
+    PageOnServer as Tokens, PageOnServer as Trash,
 };

@@ -38,6 +38,9 @@ fn Page() -> impl IntoView {
     view! {
         <TextPage title=text.title lead=text.lead>
             {first}
+            <p class="hint">
+                <a href="/apps" rel="external">{text.see_apps}</a>
+            </p>
             <Suspense>
                 {move || Suspend::new(async move {
                     match tokens.await {
@@ -252,6 +255,8 @@ fn Token(token: ApiToken) -> impl IntoView {
         Some(at) => Either::Left(view! { <Time at /> }),
         None => Either::Right(text.never),
     };
+    let is_paused = token.paused_at.is_some() && token.is_active(now);
+    let paused = token.paused_at.filter(|_| is_paused).map(|at| view! { <dt>{text.paused}</dt> <dd><Time at /></dd> });
     let revoked = token.revoked_at.map(|at| view! { <dt>{text.revoked}</dt> <dd><Time at /></dd> });
     let id = token.id.to_string();
     let sent = SentForm::calling::<RevokeApiToken>().filter(|sent| sent.text("id") == Some(id.as_str()));
@@ -274,6 +279,7 @@ fn Token(token: ApiToken) -> impl IntoView {
                 <summary>
                     <h3>{token.name}</h3>
                     <span class="meta">
+                        {is_paused.then(|| view! { <span class="is-paused">{text.paused}</span> })}
                         <span>{access}</span>
                         <span>{namespaces}</span>
                         {used}
@@ -293,6 +299,7 @@ fn Token(token: ApiToken) -> impl IntoView {
                         <dd>{time_or_never(token.last_used_at)}</dd>
                         <dt>{text.expires_at}</dt>
                         <dd>{time_or_never(token.expires_at)}</dd>
+                        {paused}
                         {revoked}
                     </dl>
                     {revoke}

@@ -1,15 +1,28 @@
 use std::sync::Arc;
 
-use axum::{Extension, extract::State, response::Response};
-use polymnemo_app::api::sign_in::SignInProblem;
+use axum::{
+    Extension, Form,
+    extract::{State, rejection::FormRejection},
+    response::Response,
+};
+use polymnemo_app::{api::sign_in::SignInProblem, paths::sign_in_path};
 use polymnemo_memory::Ctx;
 use polymnemo_types::ApiError;
+use serde::Deserialize;
 
 use super::{Shared, back, people::AuthSession, see_other};
 
-/// Ends this session.
-pub(super) async fn here(auth: AuthSession) -> Response {
-    leave(auth).await
+/// Where someone else wants to go on.
+#[derive(Deserialize)]
+pub(super) struct Next {
+    next: Option<String>,
+}
+
+/// Ends this session; with `next` someone else signs in then and goes there.
+pub(super) async fn here(auth: AuthSession, form: Result<Form<Next>, FormRejection>) -> Response {
+    // Most forms that sign out have no field.
+    let next = form.ok().and_then(|Form(Next { next })| next);
+    leave(auth, &next.map_or_else(|| "/".to_owned(), |next| sign_in_path(&next))).await
 }
 
 /// Ends all sessions of the person, on whichever browser.
@@ -26,12 +39,12 @@ pub(super) async fn everywhere(
         }
         tracing::info!("signed out everywhere");
     }
-    leave(auth).await
+    leave(auth, "/").await
 }
 
-async fn leave(mut auth: AuthSession) -> Response {
+async fn leave(mut auth: AuthSession, then: &str) -> Response {
     match auth.logout().await {
-        Ok(_) => see_other("/"),
+        Ok(_) => see_other(then),
         Err(error) => {
             tracing::error!(%error, "a session could not be ended");
             back(SignInProblem::Unavailable, "/")

@@ -85,6 +85,16 @@ async fn signing_out_without_a_session_does_no_harm() {
 }
 
 #[tokio::test]
+async fn someone_else_signs_in_and_goes_on_where_the_one_before_was() {
+    let app = app().await;
+    let browser = signed_in(&app).await;
+    let next = [("next", "/consent?request=a&b=c")];
+    assert_eq!(location(&browser.post("/sign-out", &next).await), "/sign-in?next=/consent%3Frequest%3Da%26b%3Dc");
+    assert_eq!(browser.viewer().await, None);
+    assert_eq!(location(&browser.post("/sign-out", &[("next", "//example.org")]).await), "/sign-in");
+}
+
+#[tokio::test]
 async fn the_session_of_a_removed_user_dies_at_once() {
     let app = app().await;
     let browser = signed_in(&app).await;

@@ -96,12 +96,18 @@ async fn no_page_knows_of_it() {
         assert_eq!(theirs, none, "{page}");
         assert!(!theirs.1.contains("quince") && !theirs.1.contains(NAMESPACE), "{page}");
     }
+    let seen = story.alice.get(&format!("/apps/{}", story.token)).await;
+    assert_eq!(seen.status(), StatusCode::OK);
+    let theirs = told(story.bob.get(&format!("/apps/{}", story.token)).await, &story.token).await;
+    assert_eq!(theirs.0, StatusCode::NOT_FOUND);
+    assert_eq!(theirs, told(story.bob.get(&format!("/apps/{never}")).await, &never).await);
     for page in [
         "/memories",
         "/memories?q=quince",
         "/memories?namespace=alices-diary",
         "/trash",
         "/namespaces",
+        "/apps",
         "/tokens",
         "/settings",
     ] {
@@ -116,12 +122,18 @@ async fn no_server_function_knows_of_it_or_changes_it() {
     let before = story.state().await;
     let never = MemoryId(Uuid::now_v7()).to_string();
 
-    for path in ["get_memory?id=ID&whole=true", "memory_history?id=ID", "memory_revision?id=ID&revision=1"] {
+    for (path, id) in [
+        ("get_memory?id=ID&whole=true", &story.memory),
+        ("memory_history?id=ID", &story.memory),
+        ("memory_revision?id=ID&revision=1", &story.memory),
+        ("app?id=ID", &story.token),
+        ("app_calls?id=ID", &story.token),
+    ] {
         let ask = async |id: &str| {
             let request = story.bob.request(Method::GET, &format!("/api/{}", path.replace("ID", id)));
             told(story.bob.send(request).await, id).await
         };
-        let theirs = ask(&story.memory).await;
+        let theirs = ask(id).await;
         assert_eq!(theirs.0, StatusCode::NOT_FOUND, "{path}: {}", theirs.1);
         assert_eq!(theirs, ask(&never).await, "{path}");
     }
@@ -133,7 +145,7 @@ async fn no_server_function_knows_of_it_or_changes_it() {
     let text = "Changed by Bob.";
     type Fields = Vec<(&'static str, String)>;
     type FieldsFor<'a> = &'a dyn Fn(&str) -> Fields;
-    let attempts: [(&str, FieldsFor<'_>); 8] = [
+    let attempts: [(&str, FieldsFor<'_>); 11] = [
         ("update_memory", &|id| {
             let fields =
                 [("id", id), ("revision", "1"), ("content", text), ("namespace", ""), ("tags", ""), ("source", "")];
@@ -152,6 +164,13 @@ async fn no_server_function_knows_of_it_or_changes_it() {
         }),
         ("undo_change", &|id| vec![("undo", undo(id))]),
         ("revoke_api_token", &|id| vec![("id", id.to_owned())]),
+        ("revoke_app", &|id| vec![("id", id.to_owned())]),
+        ("pause_app", &|id| vec![("id", id.to_owned()), ("paused", "true".to_owned())]),
+        ("change_app", &|id| {
+            [("id", id), ("can_write", "true"), ("namespaces", "all")]
+                .map(|(name, value)| (name, value.to_owned()))
+                .into()
+        }),
     ];
     for (name, fields) in attempts {
         let attempt = async |id: &str| {
@@ -159,7 +178,8 @@ async fn no_server_function_knows_of_it_or_changes_it() {
             let fields: Vec<_> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
             told(call(&story.bob, name, &fields).await, id).await
         };
-        let id = if name == "revoke_api_token" { &story.token } else { &story.memory };
+        let is_of_app = name == "revoke_api_token" || name.ends_with("_app");
+        let id = if is_of_app { &story.token } else { &story.memory };
         assert_eq!(attempt(id).await, attempt(&never).await, "{name}");
         assert_eq!(story.state().await, before, "{name}");
     }
