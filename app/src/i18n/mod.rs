@@ -17,6 +17,7 @@ mod chinese;
 mod connect;
 #[cfg(feature = "ssr")]
 pub mod connection_test;
+#[cfg(feature = "ssr")]
 mod consent;
 #[cfg(feature = "ssr")]
 pub(crate) mod dead_ends;

@@ -32,7 +32,7 @@ async fn every_step_passes_and_nothing_is_left() {
         assert_eq!(outcome, expected, "{step:?}");
     }
     assert_eq!(reports.len(), ConnectionStep::ALL.len());
-    for table in ["apps", "oauth_tokens", "app_calls", "oauth_clients", "one_time_secrets"] {
+    for table in ["apps", "oauth_tokens", "app_calls", "oauth_clients"] {
         assert_eq!(text(&app, &format!("select count(*)::text from {table}")).await, "0", "{table}");
     }
 }
