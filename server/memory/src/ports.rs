@@ -214,7 +214,7 @@ pub struct Duplicate {
     pub namespace: String,
     /// Its revision.
     pub revision: u32,
-    /// False where the idempotency key is the same, but the text was another one.
+    /// False where the idempotency key is the same, but the text is neither the one stored with it nor what it is now.
     pub same_content: bool,
 }
 
