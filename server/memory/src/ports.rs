@@ -383,6 +383,8 @@ pub struct Candidates {
     pub scope: u64,
     /// Those among them that have no vector yet.
     pub pending: u32,
+    /// The number of memories that were compared with the query, where that is all of them; the candidates are the best.
+    pub compared: Option<u32>,
 }
 
 /// Memories that were written next to each other.

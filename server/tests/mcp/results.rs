@@ -63,7 +63,7 @@ async fn structured_answers_conform_to_the_published_schemas() {
             ("recall", json!({ "query": "kettle", "include_superseded": true, "limit": 1 })),
             ("recall", json!({ "query": "quantum chromodynamics" })),
             ("list_memories", json!({ "include_superseded": true, "limit": 1 })),
-            ("list_memories", json!({ "namespace": "empty" })),
+            ("list_memories", json!({ "tags": ["none"] })),
             ("get_memory", json!({ "id": stored["id"] })),
             ("update", json!({ "id": id, "tags": ["kitchen"] })),
             ("ping", json!({})),

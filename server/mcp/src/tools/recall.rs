@@ -53,7 +53,8 @@ pub(crate) struct Arguments {
 pub(crate) struct Found {
     /// The memories, the best first.
     hits: Vec<HitView>,
-    /// How many further memories were compared and are too far from the query to be shown.
+    /// How many further memories were compared with the query and are too far from it to be shown. Of a store with thousands
+    /// of memories only the nearest are compared, so the number says nothing about the others.
     below_threshold: u32,
     /// Passages that are found by keyword only for now, because they are still being embedded.
     pending: u32,
