@@ -120,6 +120,107 @@ async fn every_filter_holds() {
     assert_eq!(passages(service, &alice, query("March 2026")).await.first().unwrap(), "meeting three");
 }
 
+/// A small store: what someone told of their work and life, remarks that say nothing, and a long text.
+async fn remember_a_life(service: &MemoryService, ctx: &Ctx) {
+    for content in [
+        "The sprint review is on Wednesdays at 10, in the small room on the third floor.",
+        "Marta looks after the billing service; ask her before anything there is changed.",
+        "The staging server runs on port 8443 behind nginx.",
+        "Deployments are frozen from December 18 until January 4.",
+        "Ticket XK-4471: the login page loops when cookies are blocked.",
+        "Backups are copied to Frankfurt each night at two.",
+        "Please answer in bullet points and skip the pleasantries.",
+        "My daughter Lina is allergic to peanuts.",
+        "We adopted a grey cat named Biscuit from the shelter.",
+        "I stopped eating meat two years ago, for the climate.",
+        "I take 20 mg of omeprazole before breakfast.",
+        "I am afraid of flying and take the train whenever possible.",
+        "我每天早上喝一杯绿茶。",
+        "妈妈的手术安排在下周二，在省人民医院。",
+        "ok",
+        "hello",
+        "好的",
+        "thanks!",
+    ] {
+        service.remember(ctx, text(content)).await.unwrap();
+    }
+    let long: Vec<String> = (1..=60)
+        .map(|day| {
+            format!(
+                "Day {day}. We walked on along the coast, ate what we had and slept in the tent until the sun woke us."
+            )
+        })
+        .collect();
+    service.remember(ctx, text(&long.join("\n\n"))).await.unwrap();
+    while service.embed_pending().await.unwrap() > 0 {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn noise_is_not_answered_and_a_question_without_a_word_of_its_answer_is() {
+    let app =
+        TestApp::builder().setting("POLYMNEMO_EMBED_MODEL", "multilingual-e5-small").real_embedder().start().await;
+    let (service, alice) = (app.service(), app.ctx("alice").await);
+    remember_a_life(service, &alice).await;
+
+    let mut wrong = Vec::new();
+    for noise in [
+        "zxqv blorp fnord",
+        "asdfghjkl",
+        "qpwoei ruty",
+        "xxxxxxxx",
+        "??",
+        "🙂🙂🙂",
+        "83920174",
+        "魑魅炊飏兀",
+        "ぬふあうえ",
+        "how tall is the Eiffel tower",
+        "what is the capital of Mongolia",
+        "who painted the Mona Lisa",
+        "how do volcanoes erupt",
+        "weather in Sydney tomorrow",
+        "what is the speed of light",
+        "tell me a joke",
+        "rules of cricket",
+        "why is the sky blue",
+        "埃菲尔铁塔有多高",
+        "恐龙为什么灭绝",
+        "光速是多少",
+    ] {
+        let recall = service.recall(&alice, query(noise)).await.unwrap();
+        if !recall.hits.is_empty() || recall.below_threshold == 0 {
+            wrong.push(format!("{noise}: {:?}", recall.hits.first().map(|hit| &hit.passage)));
+        }
+    }
+    for (question, answer) in [
+        // No word in common.
+        ("whom do I ask about changes to invoices", "Marta"),
+        ("is it allowed to ship over Christmas", "frozen"),
+        ("what must my child not eat", "peanuts"),
+        ("do we have a pet", "Biscuit"),
+        ("am I a vegetarian", "meat"),
+        ("how do I prefer to travel", "train"),
+        // Another language.
+        ("我女儿不能吃什么", "peanuts"),
+        ("我们家的猫叫什么名字", "Biscuit"),
+        ("私の飼い猫の名前は", "Biscuit"),
+        ("what do I drink in the morning", "绿茶"),
+        ("mother's surgery", "手术"),
+        // Exact words.
+        ("XK-4471", "XK-4471"),
+        ("omeprazole", "omeprazole"),
+        ("what was it again that someone said on xk-4471 in the big meeting yesterday", "XK-4471"),
+        ("8443", "8443"),
+        ("绿茶", "绿茶"),
+        ("hello", "hello"),
+    ] {
+        let found = passages(service, &alice, query(question)).await;
+        if !found.iter().take(3).any(|passage| passage.contains(answer)) {
+            wrong.push(format!("{question}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
 #[tokio::test]
 async fn a_namespace_that_is_not_there_is_no_empty_one() {
     let app = TestApp::start().await;

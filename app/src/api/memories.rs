@@ -73,7 +73,7 @@ pub struct Moment {
 pub struct Why {
     /// The blended score, from 0 to 1; comparable within one answer only.
     pub score: String,
-    /// Cosine similarity of query and passage; absent where the passage is not embedded yet.
+    /// Cosine similarity of the passage and what is telling in the query; absent where the passage is not embedded yet.
     pub similarity: Option<String>,
     /// BM25 score of the passage.
     pub keyword: String,

@@ -15,6 +15,7 @@ pub mod chunk;
 mod ctx;
 pub mod diff;
 mod error;
+pub mod noise;
 mod oauth;
 pub mod ports;
 pub mod rank;

@@ -33,9 +33,9 @@ pub struct Model {
 /// How to read a model's cosine similarities, which differ widely between models. Measured, see `rank`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibration {
-    /// The centred cosine that counts as 0 in the blend.
+    /// How much more similar than noise a passage is that counts as 0 in the blend.
     pub low: f32,
-    /// The centred cosine that counts as 1 in the blend.
+    /// The same for one that counts as 1.
     pub high: f32,
     /// How much evidence the best passage must show for a store of one passage to have an answer at all.
     pub gate_base: f32,
@@ -365,7 +365,7 @@ pub struct Candidate {
     pub source: Option<String>,
     /// The number of the passage's terms, repetitions counted.
     pub length: u32,
-    /// Cosine similarity; `None` where the passage is not embedded yet.
+    /// Cosine similarity to the vector of the search; `None` where the passage is not embedded yet.
     pub cosine: Option<f32>,
     /// The terms it holds, as places in [`Search::terms`], each with its share of the BM25 score
     /// ([`crate::rank::impact`] times the term's weight).

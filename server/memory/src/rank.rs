@@ -6,30 +6,28 @@
 //! - **BM25** with document frequencies of the caller's own passages and a fixed pivot for the
 //!   passage length, so that a term's impact on a passage never changes and the index can be
 //!   ordered by it. Passages shorter than the pivot are all treated alike.
-//! - **Centred cosine.** Some models give any two texts a high cosine. What a query has in common
-//!   with texts about anything at all (the mean vector of [`BACKGROUND`]) is subtracted, and the
-//!   rest scaled to 0..1 by the model's [`Calibration`]. The two sides are blended, not their
-//!   ranks fused.
+//! - **Similarity above noise.** Cosines are those of what is telling in a query, minus how similar
+//!   noise is to it (see [`noise`]), scaled to 0..1 by the model's [`Calibration`]. The two sides
+//!   are blended, not their ranks fused.
 //! - **Neighbours.** What was written next to each other belongs together: a memory's neighbours
 //!   cover for terms that it lacks, and a good memory lends them some of its score.
 //! - **The named source.** A query that names where a memory comes from prefers it.
-//! - **Noise gate.** Each memory shows evidence: its scaled cosine plus the share of the query's
-//!   weight that it matches. If not even the best shows enough for a store of this size, there is
-//!   no answer; memories with almost none are left out of any answer. The thresholds stop gibberish and most of what
-//!   has nothing to do with the store, and were lowered until questions that share no word with their answer
-//!   passed: a wrong answer can be read over, a hidden one is lost.
+//! - **Noise gate.** Each memory shows evidence: its scaled similarity plus the share of the query's
+//!   weight that it matches, in which everyday words weigh little. If not even the best shows enough
+//!   for a store of this size, there is no answer; memories with almost none are left out of any
+//!   answer. A memory that holds half of the query, or an identifier of it, is always enough. The
+//!   thresholds turn away gibberish and most of what has nothing to do with the store; they are so
+//!   low that 97 of 100 questions that share no word with their answer pass, also in another
+//!   language: a wrong answer can be read over, a hidden one is lost.
 
 use std::collections::{HashMap, HashSet};
 
 use polymnemo_types::MemoryId;
 
 use crate::{
-    analyze,
+    analyze, noise,
     ports::{Calibration, Candidate, Candidates, Neighbourhood},
 };
-
-/// Sentences about anything at all, one a line, in several languages.
-pub const BACKGROUND: &str = include_str!("background.txt");
 
 /// How quickly further occurrences of a term stop counting (BM25's k1).
 const SATURATION: f32 = 0.9;
@@ -60,6 +58,14 @@ const LENDING_FLOOR: f32 = 0.35;
 /// How much a memory gains when the query names its source.
 const SOURCE_NAMED: f32 = 0.4;
 
+/// How much the share of a query that a memory holds counts as evidence, beside its similarity.
+const SHARE_HELD: f32 = 0.7;
+/// The part of its weight that an everyday word keeps where the share is counted.
+const EVERYDAY_WEIGHT: f32 = 0.25;
+/// The share from which on a memory is evidence enough in any store.
+const EXACT_SHARE: f32 = 0.5;
+/// The evidence that is enough in any store.
+const ENOUGH: f32 = 1.0;
 /// The evidence that each memory in an answer must show.
 const ROW_FLOOR: f32 = 0.15;
 
@@ -118,12 +124,21 @@ pub struct Ranker {
 #[derive(Debug)]
 struct Scale {
     calibration: Calibration,
-    /// What the query has in common with anything at all.
-    background: f32,
+    /// How similar noise is to the query.
+    noise: f32,
     /// The sum of the terms' weights.
     weight: f32,
-    weights: Vec<f32>,
-    terms: usize,
+    /// What each term says of the query.
+    terms: Vec<Term>,
+}
+
+/// A term of the query, as evidence.
+#[derive(Debug)]
+struct Term {
+    /// Its part in the query, all of which are 1 together.
+    share: f32,
+    is_everyday: bool,
+    is_identifier: bool,
 }
 
 /// A memory, by its best passage.
@@ -132,28 +147,22 @@ struct Document {
     passage: Candidate,
     /// The impact of each of the query's terms.
     keywords: Vec<f32>,
-    /// Centred cosine, scaled, not clamped.
+    /// Similarity above noise, scaled, not clamped.
     similarity: f32,
     evidence: f32,
     score: f32,
 }
 
 impl Ranker {
-    /// Scores candidates. `terms` and `query` are what was searched for, `background` the mean vector of [`BACKGROUND`].
+    /// Scores candidates. `terms` are what was searched for, and `noise` is how similar noise is to it
+    /// ([`noise::Background::noise`]).
     #[must_use]
-    pub fn new(
-        candidates: Candidates,
-        terms: &[String],
-        query: &[f32],
-        background: &[f32],
-        calibration: Calibration,
-    ) -> Self {
+    pub fn new(candidates: Candidates, terms: &[String], noise: f32, calibration: Calibration) -> Self {
         let scale = Scale {
             calibration,
-            background: query.iter().zip(background).map(|(a, b)| a * b).sum(),
+            noise,
             weight: candidates.weights.iter().sum(),
-            weights: candidates.weights,
-            terms: terms.len(),
+            terms: evidence_of(terms, &candidates.weights),
         };
         let size = (candidates.scope.max(1) as f32).log10();
         let gate = (calibration.gate_base + calibration.gate_slope * size).min(calibration.gate_most);
@@ -209,7 +218,7 @@ impl Ranker {
             .zip(neighbours)
             .map(|(document, near)| {
                 let need = document.need();
-                (0..self.scale.terms)
+                (0..self.scale.terms.len())
                     .map(|term| {
                         near.iter().fold(document.keyword(term), |most, &(other, distance)| {
                             let factor = COVER.get(distance - 1).copied().unwrap_or_default();
@@ -280,21 +289,31 @@ impl Ranker {
 
 impl Scale {
     fn document(&self, passage: Candidate) -> Document {
-        let mut keywords = vec![0.0; self.terms];
-        let mut share = 0.0;
-        for &(term, impact) in &passage.matched {
-            if let (Some(keyword), Some(weight)) =
-                (keywords.get_mut(usize::from(term)), self.weights.get(usize::from(term)))
+        let mut keywords = vec![0.0; self.terms.len()];
+        let (mut share, mut is_telling, mut is_identified) = (0.0, false, false);
+        for &(place, impact) in &passage.matched {
+            if let (Some(keyword), Some(term)) =
+                (keywords.get_mut(usize::from(place)), self.terms.get(usize::from(place)))
             {
                 *keyword = impact;
-                share += weight;
+                share += term.share;
+                is_telling |= !term.is_everyday;
+                is_identified |= term.is_identifier;
             }
         }
-        let share = if self.weight > 0.0 { share / self.weight } else { 0.0 };
         let similarity = passage.cosine.map_or(0.0, |cosine| {
-            (cosine - self.background - self.calibration.low) / (self.calibration.high - self.calibration.low)
+            (cosine - self.noise - self.calibration.low) / (self.calibration.high - self.calibration.low)
         });
-        Document { passage, keywords, similarity, evidence: similarity + share, score: 0.0 }
+        let is_whole = passage.matched.len() == self.terms.len();
+        let is_exact = is_identified || (share >= EXACT_SHARE && (is_telling || is_whole));
+        let evidence = similarity + SHARE_HELD * share;
+        Document {
+            passage,
+            keywords,
+            similarity,
+            evidence: if is_exact { evidence.max(ENOUGH) } else { evidence },
+            score: 0.0,
+        }
     }
 
     /// The greatest BM25 score that any passage could have.
@@ -322,6 +341,31 @@ impl Document {
     fn need(&self) -> f32 {
         (SELF_CONTAINED / (self.passage.length.max(1) as f32)).min(1.0)
     }
+}
+
+/// What each term of a query says as evidence, from its weight in the caller's passages. In a small store each word looks
+/// rare, so everyday words count less whatever their weight.
+fn evidence_of(terms: &[String], weights: &[f32]) -> Vec<Term> {
+    let mut all: Vec<Term> = terms
+        .iter()
+        .zip(weights)
+        .map(|(term, &weight)| {
+            let is_everyday = noise::is_everyday(term);
+            let share = if is_everyday { EVERYDAY_WEIGHT * weight } else { weight };
+            Term { share, is_everyday, is_identifier: is_identifier(term) }
+        })
+        .collect();
+    let sum: f32 = all.iter().map(|term| term.share).sum();
+    if sum > 0.0 {
+        all.iter_mut().for_each(|term| term.share /= sum);
+    }
+    all
+}
+
+/// Whether a term is the number of a ticket, of a version, of an order: digits with something else, or many of them.
+fn is_identifier(term: &str) -> bool {
+    let digits = term.bytes().filter(u8::is_ascii_digit).count();
+    digits > 0 && term.len() >= 3 && (digits < term.len() || digits >= 5)
 }
 
 /// For each document its neighbours, with the distance, 1 or 2.
@@ -405,8 +449,7 @@ mod tests {
     fn rank(passages: Vec<Candidate>, rows: Vec<Vec<MemoryId>>, terms: &[&str]) -> Ranking {
         let candidates = Candidates { passages, weights: vec![4.0; terms.len()], scope: 100, ..Candidates::default() };
         let terms: Vec<String> = terms.iter().map(|&term| term.to_owned()).collect();
-        Ranker::new(candidates, &terms, &[1.0, 0.0], &[0.0, 1.0], CALIBRATION)
-            .finish(Neighbourhood { rows, passages: Vec::new() })
+        Ranker::new(candidates, &terms, 0.0, CALIBRATION).finish(Neighbourhood { rows, passages: Vec::new() })
     }
 
     fn order(ranking: &Ranking) -> Vec<i64> {
@@ -440,6 +483,41 @@ mod tests {
         let ranking = rank(vec![candidate(1, 0.1, &[]), candidate(2, 0.2, &[])], vec![], &["zzz"]);
         assert!(ranking.memories.is_empty());
         assert_eq!(ranking.below_threshold, 2);
+    }
+
+    /// Whether a passage that holds these words of a query, and is no more similar than noise, is an answer.
+    fn answers(terms: &[&str], held: &[u16]) -> bool {
+        let matched: Vec<(u16, f32)> = held.iter().map(|&place| (place, 4.0 * impact(1, 20))).collect();
+        !rank(vec![candidate(1, 0.0, &matched)], vec![], terms).memories.is_empty()
+    }
+
+    #[test]
+    fn a_rare_word_or_half_of_the_query_is_an_answer_and_an_everyday_word_is_not() {
+        assert!(answers(&["omeprazol"], &[0]));
+        assert!(answers(&["omeprazol", "doctor", "tell"], &[0]));
+        assert!(answers(&["tea"], &[0]), "a query of one everyday word");
+        assert!(!answers(&["weather", "sydney", "tomorrow"], &[0, 2]));
+        assert!(!answers(&["tell", "joke"], &[]));
+    }
+
+    #[test]
+    fn an_identifier_is_an_answer_whatever_else_is_asked() {
+        let rest = ["quartz", "violin", "harbour", "lantern", "meadow", "thistle"];
+        assert!(answers(&[&["xk-4471"], &rest[..]].concat(), &[0]));
+        assert!(answers(&[&["48291173"], &rest[..]].concat(), &[0]));
+        assert!(!answers(&[&["7"], &rest[..]].concat(), &[0]));
+        assert!(!answers(&[&["1998"], &rest[..]].concat(), &[0]));
+    }
+
+    #[test]
+    fn noise_is_subtracted() {
+        let candidates =
+            || Candidates { passages: vec![candidate(1, 0.6, &[])], weights: vec![4.0], scope: 100, pending: 0 };
+        let found = |noise: f32| {
+            Ranker::new(candidates(), &["zzz".to_owned()], noise, CALIBRATION).finish(Neighbourhood::default()).memories
+        };
+        assert_eq!(found(0.0).len(), 1);
+        assert!(found(0.5).is_empty());
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct RecallRequest {
 /// Why a memory was found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Why {
-    /// Cosine similarity of query and passage; absent where the passage is not embedded yet.
+    /// Cosine similarity of the passage and what is telling in the query; absent where the passage is not embedded yet.
     pub similarity: Option<f32>,
     /// BM25 score of the passage.
     pub keyword: f32,

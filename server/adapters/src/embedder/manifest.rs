@@ -65,11 +65,11 @@ struct CalibrationEntry {
 impl Default for CalibrationEntry {
     fn default() -> Self {
         Self {
-            low: -0.1,
-            high: 0.7,
+            low: -0.25,
+            high: 0.55,
             gate_base: 0.3,
-            gate_slope: 0.12,
-            gate_most: 0.7,
+            gate_slope: 0.05,
+            gate_most: 0.5,
             similar_low: 0.5,
             similar_least: 1.0,
         }

@@ -79,7 +79,7 @@ struct HitView {
     truncated: bool,
     /// How well it fits, from 0 to 1; comparable within one answer only.
     score: f64,
-    /// Cosine similarity of query and passage.
+    /// Cosine similarity of the passage and what is telling in the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     similarity: Option<f64>,
     /// The words of the query that the passage holds.

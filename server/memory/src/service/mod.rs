@@ -25,6 +25,7 @@ use tokio::sync::{Notify, OnceCell};
 
 use crate::{
     UserDefaults,
+    noise::Background,
     ports::{Clock, Embedder, Store},
 };
 
@@ -39,8 +40,8 @@ pub struct MemoryService {
     defaults: Arc<UserDefaults>,
     /// Told whenever passages were stored without a vector.
     pending: Arc<Notify>,
-    /// The mean vector of [`crate::rank::BACKGROUND`].
-    background: Arc<OnceCell<Vec<f32>>>,
+    /// What similarities are measured against.
+    background: Arc<OnceCell<Background>>,
     /// The clients whose last sighting is noted already.
     seen: Arc<clients::Seen>,
 }

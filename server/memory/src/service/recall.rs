@@ -7,8 +7,9 @@ use super::{
 };
 use crate::{
     Ctx, Result, analyze,
+    noise::{self, Background},
     ports::{Passage, Search},
-    rank::{self, Ranked, Ranker},
+    rank::{Ranked, Ranker},
 };
 
 /// How many passages either side of the search contributes for an answer of the first [`NEAR`] memories, and for one
@@ -58,12 +59,13 @@ impl MemoryService {
         let (terms, calibration) = (search.terms.clone(), search.model.calibration);
         let (vector, mut steps) = tokio::try_join!(self.query_vector(&query), self.store.begin_recall(ctx, search))?;
         let background = self.background().await?;
-        let candidates = steps.candidates(&vector).await?;
+        let telling = background.telling(&vector);
+        let candidates = steps.candidates(&telling).await?;
         if candidates.scope == 0 {
             self.check_namespace(ctx, &place).await?;
         }
         let (pending, compared) = (candidates.pending, candidates.compared);
-        let ranker = Ranker::new(candidates, &terms, &vector, background, calibration);
+        let ranker = Ranker::new(candidates, &terms, background.noise(&telling), calibration);
         let neighbourhood = steps.neighbourhood(&ranker.anchors()).await?;
         let ranking = ranker.finish(neighbourhood);
 
@@ -98,22 +100,19 @@ impl MemoryService {
 }
 
 impl MemoryService {
-    /// What any text has in common with any other, to this model. Embedded once, at the latest by the first recall.
-    pub(super) async fn background(&self) -> Result<&[f32]> {
-        let vector = self
-            .background
+    /// What similarities are measured against. Embedded once, at the latest by the first recall.
+    pub(super) async fn background(&self) -> Result<&Background> {
+        self.background
             .get_or_try_init(async || {
                 self.embedder.ready().await?;
-                let texts: Vec<String> = rank::BACKGROUND.lines().map(str::to_owned).collect();
-                let count = texts.len().max(1) as f32;
-                let mut mean = vec![0.0; self.embedder.model().dimension as usize];
-                for vector in self.embedder.embed_passages(texts).await? {
-                    mean.iter_mut().zip(vector).for_each(|(mean, value)| *mean += value / count);
+                let passages = self.embedder.embed_passages(noise::passages().map(str::to_owned).collect()).await?;
+                let mut queries = Vec::new();
+                for query in noise::queries() {
+                    queries.push(self.embedder.embed_query(query).await?);
                 }
-                Ok::<_, crate::Error>(mean)
+                Ok(Background::new(passages, &queries))
             })
-            .await?;
-        Ok(vector)
+            .await
     }
 }
 
