@@ -21,7 +21,7 @@ pub const BACKGROUND: &str = include_str!("background.txt");
 /// Words, and Chinese pairs of characters, that are in many a text whatever it is about.
 const EVERYDAY: &str = include_str!("everyday.txt");
 
-/// Each how manieth of the texts is also embedded as a query.
+/// One in so many of the texts is embedded as a query too.
 const SAMPLE: usize = 8;
 /// How many directions are taken out of a query.
 const DIRECTIONS: usize = 3;

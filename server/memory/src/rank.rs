@@ -16,9 +16,9 @@
 //!   weight that it matches, in which everyday words weigh little. If not even the best shows enough
 //!   for a store of this size, there is no answer; memories with almost none are left out of any
 //!   answer. A memory that holds half of the query, or an identifier of it, is always enough. The
-//!   thresholds turn away gibberish and most of what has nothing to do with the store; they are so
-//!   low that 97 of 100 questions that share no word with their answer pass, also in another
-//!   language: a wrong answer can be read over, a hidden one is lost.
+//!   thresholds turn away gibberish and, in small stores, most of what has nothing to do with them;
+//!   they are so low that 97 of 100 questions with an answer pass, and 95 of those that share no word
+//!   with it: a wrong answer can be read over, a hidden one is lost.
 
 use std::collections::{HashMap, HashSet};
 
