@@ -304,7 +304,7 @@ async function live(person) {
   await tool("forget", { ids: stored.slice(-2).map(({ id }) => id) });
 
   token = await connect(person, send);
-  await tool("list_namespaces", {});
+  await call("resources/list", {});
   await tool("recall", { query: "when does the release train leave?" });
   await tool("list_memories", { namespace: "work" });
   const noted = await tool("remember", { namespace: "work", content: "The offsite is in Lisbon, from 12 to 14 May." });
