@@ -2,9 +2,7 @@
 # Prepares the end-to-end tests: Playwright by its lock file, and a Chromium where the system has none.
 . "$(dirname "$0")/../scripts/lib.sh"
 
-have node && have npm || fail "Node.js with npm is missing: run scripts/setup-toolchain.sh"
-[ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ] ||
-    fail "Node.js $(node --version) is too old for the browser tests: 20 or later is needed"
+require_node
 
 # The browser is the system's; Playwright's own is fetched below, and only where there is no other way.
 PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 install_node_packages end2end

@@ -46,6 +46,15 @@ limited() {
     if have timeout; then timeout "$seconds" "$@"; else "$@"; fi
 }
 
+# Fails unless there is a Node.js that is new enough for everything here. (The conformance suite wants a newer one still
+# and brings it along, see lib-clients.sh.)
+require_node() {
+    local oldest=20
+    have node && have npm || fail "Node.js with npm is missing: run scripts/setup-toolchain.sh"
+    [ "$(node -p 'parseInt(process.versions.node)')" -ge "$oldest" ] ||
+        fail "Node.js $(node --version) is too old: $oldest or later is needed (see nodejs.org, or your system's newer packages)"
+}
+
 # Whether the toolchain can compile for the browser.
 has_wasm_target() {
     ls "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown/lib"/libstd-*.rlib >/dev/null 2>&1

@@ -38,10 +38,7 @@ if [ ${#system_packages[@]} -gt 0 ]; then
         apt-get -qq install -y --no-install-recommends "${system_packages[@]}" >/dev/null
 fi
 
-node_version=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
-if [ "$node_version" -lt 18 ]; then
-    fail "Node.js $node_version is too old: 18 or later is needed (see nodejs.org, or your system's newer packages)"
-fi
+require_node
 
 if ! have cargo; then
     # rust-toolchain.toml names the release, so none is installed here by default.

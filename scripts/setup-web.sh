@@ -4,7 +4,7 @@
 # hydration, which is fully usable.
 . "$(dirname "$0")/lib.sh"
 
-have npm || fail "Node.js with npm is missing: run scripts/setup-toolchain.sh"
+require_node
 
 bash scripts/setup-wasm-target.sh || warn "the web app will be served without hydration"
 

@@ -17,6 +17,6 @@ mod web;
 pub use app::App;
 #[cfg(feature = "ssr")]
 pub use web::{
-    AppProblem, BrowserKey, LONGEST_FORM, Site, WebContext, app_problem_page, explain_errors, files, is_public, routes,
-    shell, sign_in_page,
+    AppProblem, BrowserKey, ConnectionTest, LONGEST_FORM, Site, WebContext, app_problem_page, explain_errors, files,
+    is_public, routes, shell, sign_in_page,
 };

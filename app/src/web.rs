@@ -8,6 +8,8 @@ use std::{
     convert::Infallible,
     fs, io,
     path::{Path, PathBuf},
+    pin::Pin,
+    sync::Arc,
 };
 
 use axum::{
@@ -21,8 +23,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use leptos::{config::LeptosOptions, nonce::use_nonce, prelude::*, server_fn::ServerFn};
 use leptos_axum::{LeptosRoutes, ResponseOptions};
 use leptos_meta::MetaTags;
-use polymnemo_memory::MemoryService;
-use polymnemo_types::Theme;
+use polymnemo_memory::{Ctx, MemoryService};
+use polymnemo_types::{ConnectionReport, Theme};
 use sha2::{Digest, Sha256};
 use tower_http::{services::ServeDir, set_header::SetResponseHeaderLayer};
 
@@ -58,6 +60,28 @@ pub struct WebContext {
     pub sign_in: SignInOffer,
     /// The files that the pages load.
     pub site: Site,
+    /// Tests the connection as clients make it.
+    pub connection_test: ConnectionTest,
+}
+
+/// Tests the connection on behalf of someone, as AI apps make it; nothing where too many tests run already.
+#[derive(Clone)]
+pub struct ConnectionTest(Arc<RunTest>);
+
+type RunTest = dyn Fn(Ctx) -> Pin<Box<dyn Future<Output = Option<Vec<ConnectionReport>>> + Send>> + Send + Sync;
+
+impl ConnectionTest {
+    /// A test that does this.
+    pub fn new(
+        run: impl Fn(Ctx) -> Pin<Box<dyn Future<Output = Option<Vec<ConnectionReport>>> + Send>> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(run))
+    }
+
+    /// Runs it.
+    pub async fn run(&self, ctx: Ctx) -> Option<Vec<ConnectionReport>> {
+        (self.0)(ctx).await
+    }
 }
 
 /// What a browser shows for the requests of apps that it brought here (see `MemoryService::begin_authorization`). The server

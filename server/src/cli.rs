@@ -40,7 +40,7 @@ enum Command {
     /// Fetch what is missing: PostgreSQL, ONNX Runtime and the embedding model
     Setup(setup::Options),
     /// Check the settings, the database, the model and the port, and say how to mend what is wrong
-    Doctor,
+    Doctor(doctor::Options),
 }
 
 /// Does what the command line asks for, and tells how it went: 0 when all went well, 2 when the
@@ -68,9 +68,9 @@ pub fn run() -> ExitCode {
 }
 
 fn execute(command: Command) -> Result<ExitCode, Error> {
-    if let Command::Doctor = command {
+    if let Command::Doctor(options) = command {
         // It reports on the settings itself, malformed ones too.
-        return in_runtime(doctor::run());
+        return in_runtime(doctor::run(options));
     }
     let config = Config::load()?;
     if let Command::Setup(options) = command {
@@ -83,7 +83,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
             Command::Stdio => stdio::run(config).await,
             Command::SignInLink => sign_in_link::run(config).await,
             Command::Migrate => migrate::run(config).await,
-            Command::Setup(_) | Command::Doctor => Ok(()),
+            Command::Setup(_) | Command::Doctor(_) => Ok(()),
         }
         .map(|()| ExitCode::SUCCESS)
     })

@@ -226,12 +226,13 @@ impl EmbedderConfig {
             ));
         }
         let model = named.unwrap_or(Self::DEFAULT_MODEL).to_owned();
-        let is_plain = |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
-        if !model.chars().all(is_plain) || model.starts_with('.') {
+        let known = known_models();
+        if !known.contains(&model) {
             return Err(ConfigError::new(
                 variable,
                 format!(
-                    "`{model}` is not the name of a model; `polymnemo setup --help` lists those that can be fetched"
+                    "there is no model `{model}`; give one of {}, or a directory of your own in POLYMNEMO_EMBED_MODEL_DIR",
+                    known.join(", ")
                 ),
             ));
         }
@@ -243,6 +244,13 @@ impl EmbedderConfig {
             runtime_library: directories.runtime.join("onnxruntime").join(library),
         })
     }
+}
+
+/// The models that set-up can fetch.
+fn known_models() -> Vec<String> {
+    let pins: serde_json::Value = serde_json::from_str(include_str!("../setup/pins.json")).unwrap_or_default();
+    let models = pins["models"].as_object().into_iter().flatten();
+    models.map(|(name, _)| name.clone()).collect()
 }
 
 impl LogConfig {

@@ -1,6 +1,7 @@
 //! What stands between the socket and the doors: a file per concern.
 
 pub(crate) mod accept;
+mod batch;
 pub(crate) mod callers;
 pub(crate) mod client_address;
 pub(crate) mod cors;

@@ -8,6 +8,7 @@ pub mod cli;
 mod commands;
 mod compose;
 pub mod config;
+mod connector;
 mod error;
 mod health;
 mod http;

@@ -49,6 +49,7 @@ use self::{clients::Clients, documents::Documents};
 use crate::{
     Error,
     config::{NetworkConfig, OauthConfig},
+    connector,
     http::{cors, throttle::Throttle, time_limit},
 };
 
@@ -107,9 +108,10 @@ impl AuthorizationServer {
             .with_state(self.clone())
     }
 
-    /// The endpoint to which clients send people.
+    /// The endpoint to which clients send people, and the document of one that we are ourselves.
     pub(crate) fn for_browsers(&self) -> Router {
         Router::new()
+            .route(connector::DOCUMENT_PATH, get(metadata::connection_test))
             .route(
                 "/authorize",
                 get(authorize::authorize)

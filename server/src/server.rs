@@ -14,7 +14,7 @@ use crate::{
     Error, Parts,
     auth::{Authenticator, StaticKeys},
     config::{Config, SignInConfig},
-    jobs,
+    connector, jobs,
     oauth::AuthorizationServer,
     router::{self, Doors},
     web::{self, SignIn},
@@ -77,12 +77,14 @@ impl Server {
             parts.secrets.clone(),
             port,
         )?;
+        let mcp_url = format!("{origin}{}", network.mcp_path);
         let web = WebContext {
-            mcp_url: format!("{origin}{}", network.mcp_path),
-            public_url: origin,
             service: service.clone(),
             sign_in: sign_in.offer(),
             site,
+            connection_test: connector::on_behalf::tests(service.clone(), origin.clone(), mcp_url.clone()),
+            mcp_url,
+            public_url: origin,
         };
         // Letting an app in takes someone who can sign in.
         let apps = match &config.sign_in {

@@ -76,6 +76,17 @@ async fn an_idempotency_key_stores_once_and_refuses_another_text() {
     let error = service.remember(&alice, keyed("Tea at six.", "home")).await.unwrap_err();
     assert!(error.to_string().contains("idempotency_key"), "{error}");
     assert_eq!(service.list_memories(&alice, ListRequest::default()).await.unwrap().total, 1);
+
+    // A retry that comes late finds the memory changed, perhaps more than once, and is none the less a retry.
+    let id = *ids.iter().next().unwrap();
+    for (content, revision) in [("Tea at seven.", 2), ("Tea at eight.", 3)] {
+        service.update(&alice, UpdateRequest { content: Some(content.into()), ..change(id) }).await.unwrap();
+        let again = service.remember(&alice, keyed("Tea at five.", "home")).await.unwrap();
+        assert_eq!((again.id, again.status, again.revision), (id, RememberStatus::AlreadyStored, revision));
+    }
+    let error = service.remember(&alice, keyed("Tea at six.", "home")).await.unwrap_err();
+    assert!(error.to_string().contains("Use a new key for a new text"), "{error}");
+    assert_eq!(service.list_memories(&alice, ListRequest::default()).await.unwrap().total, 1);
 }
 
 #[tokio::test]

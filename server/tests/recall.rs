@@ -12,7 +12,7 @@ use polymnemo_memory::{
     testing::FakeEmbedder,
 };
 use polymnemo_store::{PgOptions, PgStore};
-use polymnemo_types::{MemoryId, RecallRequest, RememberRequest};
+use polymnemo_types::{ListRequest, MemoryId, RecallRequest, RememberRequest};
 use proptest::{
     collection::vec,
     prelude::*,
@@ -101,7 +101,6 @@ async fn every_filter_holds() {
     let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
     for (request, expected) in [
         (RecallRequest { namespace: Some("work".into()), ..all() }, vec!["meeting one", "meeting two"]),
-        (RecallRequest { namespace: Some("nowhere".into()), ..all() }, vec![]),
         (RecallRequest { tags: owned(&["PLAN"]), ..all() }, vec!["meeting one", "meeting two"]),
         (RecallRequest { tags: owned(&["plan", "q1"]), ..all() }, vec!["meeting one"]),
         (RecallRequest { source: Some("Anna".into()), ..all() }, vec!["meeting one", "meeting three"]),
@@ -119,6 +118,65 @@ async fn every_filter_holds() {
     assert!(passages(service, &alice, edge).await.is_empty());
     // What was written on a day is also found by that day.
     assert_eq!(passages(service, &alice, query("March 2026")).await.first().unwrap(), "meeting three");
+}
+
+#[tokio::test]
+async fn a_namespace_that_is_not_there_is_no_empty_one() {
+    let app = TestApp::start().await;
+    let (service, alice, bob) = (app.service(), app.ctx("alice").await, app.ctx("bob").await);
+    let diary = RememberRequest { namespace: Some("diary".into()), ..text("The tea is green.") };
+    let stored = service.remember(&alice, diary).await.unwrap().id;
+    let ask = async |ctx: &Ctx, namespace: &str| {
+        let namespace = Some(namespace.to_owned());
+        let found = service.recall(ctx, RecallRequest { namespace: namespace.clone(), ..query("tea") }).await;
+        let listed = service.list_memories(ctx, ListRequest { namespace, ..ListRequest::default() }).await;
+        (found.map(|found| found.hits.len()), listed.map(|page| page.total))
+    };
+    assert!(matches!(ask(&alice, "diary").await, (Ok(1), Ok(1))));
+    let refused = async |ctx: &Ctx, namespace: &str| {
+        let (found, listed) = ask(ctx, namespace).await;
+        let (found, listed) = (found.unwrap_err().to_string(), listed.unwrap_err().to_string());
+        assert_eq!(found, listed);
+        assert!(found.contains(namespace) && found.contains("Leave `namespace` out"), "{found}");
+        found.replace(namespace, "NAME")
+    };
+    // Another user's answers like one that never was, and so does the beginning of a name.
+    assert_eq!(refused(&bob, "diary").await, refused(&bob, "nowhere").await);
+    refused(&alice, "dia").await;
+    // One's own is there before the first memory and after the last, and a filter may leave nothing of it.
+    assert!(matches!(ask(&bob, "personal").await, (Ok(0), Ok(0))));
+    let filtered = RecallRequest { namespace: Some("diary".into()), tags: vec!["none".into()], ..query("tea") };
+    assert!(service.recall(&alice, filtered).await.unwrap().hits.is_empty());
+    service.forget(&alice, &[stored]).await.unwrap();
+    assert!(matches!(ask(&alice, "diary").await, (Ok(0), Ok(0))));
+}
+
+#[tokio::test]
+async fn hits_and_those_below_the_threshold_are_all_that_was_compared() {
+    let app = TestApp::start().await;
+    let (service, alice) = (app.service(), app.ctx("alice").await);
+    // More than are ever candidates, some of two passages.
+    for number in 0..90 {
+        let content = match number % 10 {
+            0 => format!("Tea {number}. {}", "The harbour is quiet at night and nobody is there. ".repeat(40)),
+            _ => format!("Report {number} on the weather of the north"),
+        };
+        service.remember(&alice, text(&content)).await.unwrap();
+    }
+    for (question, limit) in [("tea", 50), ("tea", 3), ("weather of the north", 50), ("quantum chromodynamics", 10)] {
+        let mut hits = 0;
+        let mut cursor = None;
+        loop {
+            let request = RecallRequest { limit: Some(limit), cursor, ..query(question) };
+            let page = service.recall(&alice, request).await.unwrap();
+            hits += page.hits.len() as u32;
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                assert_eq!(hits + page.below_threshold, 90, "{question} {limit}: {hits} hits");
+                break;
+            }
+        }
+    }
 }
 
 #[tokio::test]
@@ -248,12 +306,13 @@ async fn the_index_finds_what_a_scan_finds() {
                 ..query(&question.words.join(" "))
             };
             let asking = ctx(&index, question.user).await;
-            let by_index = index.recall(&asking, request.clone()).await.unwrap();
-            let by_scan = scan.recall(&asking, request).await.unwrap();
-            let order = |recall: &polymnemo_types::Recall| {
+            // Some ask in namespaces that are not theirs, or nobody's.
+            let by_index = index.recall(&asking, request.clone()).await.map_err(|error| error.to_string());
+            let by_scan = scan.recall(&asking, request).await.map_err(|error| error.to_string());
+            let order = |recall: polymnemo_types::Recall| {
                 recall.hits.iter().map(|hit| (hit.memory.id, (hit.score * 1e4).round() as i64)).collect::<Vec<_>>()
             };
-            assert_eq!(order(&by_index), order(&by_scan), "{question:?} in {memories:?}");
+            assert_eq!(by_index.map(order), by_scan.map(order), "{question:?} in {memories:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How a client reaches this server.
 
 use leptos::{prelude::*, server_fn::codec::GetUrl};
+use polymnemo_types::ConnectionReport;
 use serde::{Deserialize, Serialize};
 
 use super::WebError;
@@ -21,4 +22,21 @@ pub struct Connection {
 pub async fn connection_details() -> Result<Connection, WebError> {
     let web = expect_context::<crate::WebContext>();
     Ok(Connection { mcp_url: web.mcp_url })
+}
+
+/// Tests the connection as AI apps make it, through the public address, and gives what became of each step.
+///
+/// # Errors
+///
+/// Where too many tests run already.
+#[server(endpoint = "test_connection")]
+pub async fn test_connection() -> Result<Vec<ConnectionReport>, WebError> {
+    use polymnemo_types::{ApiError, ErrorCode};
+
+    let ctx = super::caller()?;
+    let test = expect_context::<crate::WebContext>().connection_test;
+    test.run(ctx).await.ok_or_else(|| {
+        let message = "Other tests are running. Try again in a minute.".to_owned();
+        ApiError { code: ErrorCode::Unavailable, message }.into()
+    })
 }

@@ -23,6 +23,21 @@ pub(crate) struct Connect {
     pub(crate) unnamed: &'static str,
     pub(crate) doors: Doors,
     pub(crate) clients: Clients,
+    pub(crate) test: Test,
+}
+
+/// The test of the connection.
+pub(crate) struct Test {
+    pub(crate) title: &'static str,
+    pub(crate) hint: &'static str,
+    pub(crate) button: &'static str,
+    pub(crate) works: &'static str,
+    pub(crate) fails: &'static str,
+    pub(crate) passed: &'static str,
+    pub(crate) skipped: &'static str,
+    pub(crate) failed: &'static str,
+    pub(crate) fix: &'static str,
+    pub(crate) seen: &'static str,
 }
 
 /// What a client came through.
@@ -152,6 +167,19 @@ pub(super) const ENGLISH: Connect = Connect {
         },
         curl_name: "curl and scripts",
     },
+    test: Test {
+        title: "Test the connection",
+        hint: "Takes the steps that Claude, ChatGPT, Cursor and VS Code take, from outside, through the address above. It lets \
+               itself in on your behalf, reads nothing but one search, and leaves nothing behind.",
+        button: "Test this connection",
+        works: "Everything works as apps need it.",
+        fails: "Apps can’t connect yet. The first step that fails is the one to mend.",
+        passed: "works",
+        skipped: "not tried",
+        failed: "fails",
+        fix: "What to do:",
+        seen: "Seen:",
+    },
 };
 
 pub(super) const CHINESE: Connect = Connect {
@@ -239,5 +267,17 @@ pub(super) const CHINESE: Connect = Connect {
             instruction: "脚本不需要。",
         },
         curl_name: "curl 与脚本",
+    },
+    test: Test {
+        title: "测试连接",
+        hint: "从外部通过上面的地址，走一遍 Claude、ChatGPT、Cursor 和 VS Code 连接时的步骤。它以你的名义授权自己，只做一次搜索，不留下任何东西。",
+        button: "测试这个连接",
+        works: "一切正常，应用可以连接。",
+        fails: "应用还不能连接。请先修好第一个失败的步骤。",
+        passed: "正常",
+        skipped: "未测试",
+        failed: "失败",
+        fix: "怎么办：",
+        seen: "看到的：",
     },
 };

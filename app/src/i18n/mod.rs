@@ -16,6 +16,8 @@ mod chinese;
 #[cfg(feature = "ssr")]
 mod connect;
 #[cfg(feature = "ssr")]
+pub mod connection_test;
+#[cfg(feature = "ssr")]
 mod consent;
 #[cfg(feature = "ssr")]
 pub(crate) mod dead_ends;

@@ -1,15 +1,16 @@
 use jiff::Timestamp;
-use leptos::{either::Either, prelude::*};
-use polymnemo_types::{ClientSighting, Door};
+use leptos::{either::Either, prelude::*, server_fn::ServerFn};
+use polymnemo_types::{ClientSighting, ConnectionOutcome, ConnectionReport, Door};
 
 use crate::{
     api::{
         clients::connected_clients,
-        connection::{Connection, connection_details},
+        connection::{Connection, TestConnection, connection_details},
     },
     clients::{self, KnownClient, YOUR_TOKEN},
-    components::{CodeBlock, TextPage, Time, Trouble, on_server, with_code},
-    i18n::{self, Steps},
+    components::{CallForm, CodeBlock, Fault, TextPage, Time, Trouble, on_server, with_code},
+    form::SentForm,
+    i18n::{self, Language, Steps, connection_test},
 };
 
 /// How to connect each client, and which ones are.
@@ -75,6 +76,7 @@ fn SetUp(connection: Connection, seen: Vec<ClientSighting>) -> impl IntoView {
                 <CodeBlock label=text.instruction text=text.instruction_text.to_owned() wraps=true />
             </li>
         </ol>
+        <ConnectionTest />
         <section aria-labelledby="seen">
             <h2 id="seen">{text.all_seen}</h2>
             <div id="all-seen" data-live="">
@@ -82,6 +84,63 @@ fn SetUp(connection: Connection, seen: Vec<ClientSighting>) -> impl IntoView {
             </div>
         </section>
     }
+}
+
+/// A test of the connection, and what became of it when it was run.
+#[component]
+fn ConnectionTest() -> impl IntoView {
+    let text = &i18n::messages().on_server.connect.test;
+    let sent = SentForm::calling::<TestConnection>();
+    let fault = sent.as_ref().and_then(SentForm::error).map(|error| error.message.clone());
+    let reports = sent.and_then(|sent| sent.answer::<Vec<ConnectionReport>>());
+
+    view! {
+        <section id="test" aria-labelledby="test-title">
+            <h2 id="test-title">{text.title}</h2>
+            <p class="hint">{text.hint}</p>
+            <CallForm page="/connect" call=TestConnection::PATH>
+                <button class="button-plain">{text.button}</button>
+            </CallForm>
+            {fault.map(|fault| view! { <Fault fault /> })}
+            {reports.map(|reports| view! { <TestReport reports /> })}
+        </section>
+    }
+    .into_any()
+}
+
+#[component]
+fn TestReport(reports: Vec<ConnectionReport>) -> impl IntoView {
+    let text = &i18n::messages().on_server.connect.test;
+    let language = Language::of_page();
+    let has_failed = reports.iter().any(|report| matches!(report.outcome, ConnectionOutcome::Failed { .. }));
+    let summary = if has_failed { text.fails } else { text.works };
+    let lines = reports.into_iter().map(|ConnectionReport { step, outcome }| {
+        let (state, more) = match outcome {
+            ConnectionOutcome::Passed => (text.passed, None),
+            ConnectionOutcome::Skipped => (text.skipped, None),
+            ConnectionOutcome::Failed { problem, seen } => {
+                let fix = connection_test::fix(language, problem);
+                let seen =
+                    (!seen.is_empty()).then(|| view! { <p class="hint">{text.seen} " " <code>{seen}</code></p> });
+                (text.failed, Some(view! { <div><p>{text.fix} " " {with_code(fix)}</p> {seen}</div> }))
+            }
+        };
+        let failed = more.is_some().then_some("");
+        view! {
+            <li class="record-line" data-failed=failed>
+                <span>{connection_test::step(language, step)}</span>
+                <span class="meta">{state}</span>
+                {more}
+            </li>
+        }
+    });
+    let lines = lines.collect_view();
+
+    view! {
+        <p role="status"><strong>{summary}</strong></p>
+        <ol class="records test-report">{lines}</ol>
+    }
+    .into_any()
 }
 
 /// When a client was last seen, whatever it came through.

@@ -17,7 +17,11 @@ use std::{
     ops::Range,
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
-    sync::{Arc, Mutex, PoisonError, mpsc},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
 };
 
@@ -46,6 +50,8 @@ pub struct FastEmbedder {
     queries: Mutex<VecDeque<(String, Vec<f32>)>>,
     /// Taken only when this is dropped, so that the worker sees that nobody is left.
     jobs: Option<mpsc::Sender<Job>>,
+    /// Tells the worker to stop loading.
+    unwanted: Arc<AtomicBool>,
     worker: Option<thread::JoinHandle<()>>,
 }
 
@@ -76,13 +82,15 @@ impl FastEmbedder {
         let (jobs, inbox) = mpsc::channel();
         let (directory, library) = (model_dir.to_owned(), onnxruntime_library.to_owned());
         let id = model.id.clone();
+        let unwanted = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&unwanted);
         let worker = thread::Builder::new()
             .name("embedder".into())
             .spawn(move || {
                 let started = std::time::Instant::now();
                 // What the worker held, its reply channels among them, is dropped when it panics: nothing is seen half-done.
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    let network = Network::load(&directory, &manifest, &library)?;
+                    let network = Network::load(&directory, &manifest, &library, &stop)?;
                     tracing::info!(
                         model.id = id,
                         elapsed.milliseconds = started.elapsed().as_millis(),
@@ -94,6 +102,7 @@ impl FastEmbedder {
                 }));
                 let failure = match outcome {
                     Ok(Ok(())) => return,
+                    _ if stop.load(Ordering::Relaxed) => return,
                     Ok(Err(Error::Model(reason))) => reason,
                     Ok(Err(other)) => other.to_string(),
                     Err(_) => STOPPED.to_owned(),
@@ -108,6 +117,7 @@ impl FastEmbedder {
             requests: Semaphore::new(REQUESTS),
             queries: Mutex::default(),
             jobs: Some(jobs),
+            unwanted,
             worker: Some(worker),
         }))
     }
@@ -142,9 +152,10 @@ impl FastEmbedder {
 const STOPPED: &str = "it broke down; the server's log tells more. Restart the server";
 
 impl Drop for FastEmbedder {
-    /// Waits for the worker, for at most one run of the network or until the model is loaded: ONNX Runtime must not be in
-    /// the middle of something when the process ends.
+    /// Waits for the worker, for at most one run of the network or one step of loading the model: ONNX Runtime must not be
+    /// in the middle of something when the process ends.
     fn drop(&mut self) {
+        self.unwanted.store(true, Ordering::Relaxed);
         self.jobs = None;
         if let Some(worker) = self.worker.take() {
             // Panics of the worker are caught and logged on its own thread.

@@ -87,6 +87,17 @@ async fn failure(embedder: &FastEmbedder) -> String {
 }
 
 #[tokio::test]
+async fn a_model_that_nobody_wants_any_more_is_not_loaded_to_the_end() {
+    let begun = Instant::now();
+    drop(model(E5).await);
+    let loading = begun.elapsed();
+    let begun = Instant::now();
+    drop(open(&support::runtime_dir().join("models").join(E5)));
+    let leaving = begun.elapsed();
+    assert!(leaving < loading / 2, "{leaving:?} to leave, {loading:?} to load");
+}
+
+#[tokio::test]
 async fn the_default_model_finds_paraphrases_in_english_and_chinese() {
     let embedder = model(E5).await;
     assert_eq!(embedder.model().dimension, 384);

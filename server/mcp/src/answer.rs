@@ -7,7 +7,8 @@
 //!
 //! - A client that names a revision with structured results gets the payload as JSON, which is what
 //!   the declared schema promises, and beside it a **short text**: one line for each memory, with its
-//!   id and how it begins. A model that sees the text alone still knows what was found.
+//!   id and how it begins, at more length where there are few. A model that sees the text alone still knows what was
+//!   found, and one that sees both pays at most [`SHORT_TEXT_BYTES`] twice.
 //! - A client that names an older revision gets the payload as **text** and no JSON, and is shown no
 //!   `outputSchema` either.
 //! - A client that names no revision at all (the header is younger than the protocol) may be either,
@@ -66,6 +67,13 @@ impl Lines {
     /// A single line.
     pub(crate) fn one(heading: impl Into<String>) -> Self {
         Self { heading: heading.into(), records: Vec::new() }
+    }
+
+    /// Whether all of them are shown in a short text.
+    pub(crate) fn fit(&self) -> bool {
+        /// What [`Self::within`] keeps free for the number of those that it leaves out.
+        const REST: usize = 30;
+        json_bytes(&self.heading) + self.records.iter().map(json_bytes).sum::<usize>() + REST <= SHORT_TEXT_BYTES
     }
 
     /// The lines as far as they fit.

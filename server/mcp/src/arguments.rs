@@ -152,7 +152,7 @@ fn expected(schema: &JsonObject) -> String {
 }
 
 /// The beginning of a value, for a message.
-fn preview(value: &Value) -> String {
+pub(crate) fn preview(value: &Value) -> String {
     let text = value.to_string();
     let mut shown: String = text.chars().take(60).collect();
     if shown.len() < text.len() {

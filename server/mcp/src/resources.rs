@@ -120,22 +120,8 @@ pub(crate) async fn read(service: &MemoryService, ctx: &Ctx, uri: &str) -> Resul
         Err(Error::Invalid(_) | Error::NamespaceNotFound(_)) => return Err(not_found(uri)),
         Err(error) => return Err(protocol_error(error)),
     };
-    if page.items.is_empty() && !exists(service, ctx, &namespace).await? {
-        return Err(not_found(uri));
-    }
     let contents = ResourceContents::text(markdown(&namespace, &page, ctx), uri).with_mime_type(MIME_TYPE);
     Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(0).with_cache_scope(CacheScope::Private))
-}
-
-/// Whether the caller has a namespace of this name, though there is nothing in it.
-async fn exists(service: &MemoryService, ctx: &Ctx, namespace: &str) -> Result<bool, ErrorData> {
-    if namespace == ctx.user.default_namespace {
-        // It is the user's own, even before the first memory is in it.
-        return Ok(true);
-    }
-    // Namespaces come in the order of their names, in which a name precedes those that begin with it.
-    let found = service.namespaces(ctx, namespace, 1).await.map_err(protocol_error)?;
-    Ok(found.iter().any(|found| found.name == namespace))
 }
 
 fn markdown(namespace: &str, page: &Page<Memory>, ctx: &Ctx) -> String {

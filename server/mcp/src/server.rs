@@ -5,10 +5,10 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
-        ContentBlock, DiscoverResult, Implementation, InitializeRequestParams, InitializeResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams,
-        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-        Tool as ToolDefinition,
+        ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode, Implementation, InitializeRequestParams,
+        InitializeResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
+        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+        ServerConfig, Tool as ToolDefinition,
     },
     service::RequestContext,
 };
@@ -19,7 +19,7 @@ use crate::{
     completion,
     guard::{self, Ended},
     instructions::INSTRUCTIONS,
-    resources,
+    params, resources,
     tools::ToolEntry,
 };
 
@@ -206,6 +206,17 @@ impl ServerHandler for McpServer {
         let ctx = self.caller(&context)?;
         let result = self.run_tool(tool, &ctx, request, &context).await;
         Ok(result.with_meta(meta(&context)).into())
+    }
+
+    /// What the protocol library does not know comes here, and so do requests that it does know, but whose parameters it
+    /// can't read.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(params::problem(&request)
+            .unwrap_or_else(|| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method.clone(), None)))
     }
 
     async fn list_resources(

@@ -15,7 +15,7 @@ use rmcp::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{Caller, McpServer, Toolset};
+use crate::{Caller, McpServer, Toolset, stdio::Lines};
 
 /// The greatest body of a request: a memory of 1 MiB whose every byte is escaped (`\u0001`), and
 /// then some.
@@ -80,7 +80,8 @@ pub enum StdioError {
 /// [`StdioError`] where the client does not speak the protocol. The end of the input is no error.
 pub async fn serve_stdio(service: MemoryService, ctx: Ctx) -> Result<(), StdioError> {
     let server = McpServer::new(service, Caller::Fixed(ctx), Toolset::Default);
-    let running = match server.serve(stdio_pipes()).await {
+    let (input, output) = stdio_pipes();
+    let running = match server.serve(Lines::new(input, output)).await {
         Ok(running) => running,
         // A client that leaves before it said anything has nothing to complain of.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),

@@ -54,18 +54,20 @@ fn best_border(text: &str, tokens: &[Range<usize>], among: Range<usize>) -> (usi
     best
 }
 
-/// Where the passage after the one that ends at `end` begins: at the first sentence, clause or word within the
-/// overlap, but always after the beginning of the one before.
+/// Where the passage after the one that ends at `end` begins: at the first sentence within the overlap. Where none begins
+/// there, at `end` if one begins there, else at the first clause or word within the overlap. Always after the beginning of
+/// the one before.
 fn overlap_start(text: &str, tokens: &[Range<usize>], first: usize, end: usize) -> usize {
     let earliest = end.saturating_sub(OVERLAP).max(first + 1);
+    let border = |token| border_before(text, token_start(text, tokens, token));
     let mut best = (end, Border::Token);
     for token in earliest..end {
-        let border = border_before(text, token_start(text, tokens, token));
+        let border = border(token);
         if border > best.1 {
             best = (token, border);
         }
     }
-    best.0
+    if best.1 < Border::Sentence && border(end) >= Border::Sentence { end } else { best.0 }
 }
 
 /// The byte at which a token begins, moved to the start of its character.
@@ -76,11 +78,13 @@ fn token_start(text: &str, tokens: &[Range<usize>], token: usize) -> usize {
 
 /// What ends just before this byte.
 fn border_before(text: &str, byte: usize) -> Border {
-    let Some(before) = text.get(..byte) else { return Border::Token };
+    let Some((before, after)) = text.split_at_checked(byte) else { return Border::Token };
     let trimmed = before.trim_end();
     let gap = before.get(trimmed.len()..).unwrap_or_default();
     match gap.matches('\n').count() {
         0 => {}
+        // Prose that is wrapped goes on in the next line, mostly with a small letter.
+        1 if after.starts_with(char::is_lowercase) => {}
         1 => return Border::Line,
         _ => return Border::Paragraph,
     }
@@ -155,6 +159,21 @@ mod tests {
         let chunks = check(&text, 100);
         assert!(chunks.len() > 3);
         assert!(chunks.iter().all(|chunk| chunk.ends_with('。') && chunk.starts_with('今')));
+    }
+
+    #[test]
+    fn no_passage_of_plain_prose_begins_within_a_sentence() {
+        // Sentences longer than the overlap, with commas in them to be tempted by.
+        let clause = "and the wind, which had turned at noon, blew from the sea";
+        let sentence = format!("The boats came home early {clause} {clause} {clause}.");
+        assert!(tokens(&sentence).len() > OVERLAP);
+        let prose = [sentence.as_str(); 12].join(" ");
+        let wrapped = prose.replace("which ", "which\n").replace("from ", "from\n");
+        for text in [prose, wrapped] {
+            let chunks = check(&text, 128);
+            assert!(chunks.len() > 4);
+            assert!(chunks.iter().all(|chunk| chunk.starts_with("The boats")), "{chunks:#?}");
+        }
     }
 
     #[test]

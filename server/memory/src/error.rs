@@ -20,7 +20,10 @@ pub enum Error {
     )]
     NotFound(MemoryId),
     /// There is no such namespace, or it is another user's and private.
-    #[error("There is no namespace `{0}` that you may read.")]
+    #[error(
+        "There is no namespace `{0}` that you may read. Leave `namespace` out to look everywhere; the resources \
+         memory://{{namespace}} are those that there are, and remember makes a new one."
+    )]
     NamespaceNotFound(String),
     /// There is no such token, revision or other record of the caller's; the text says which.
     #[error("{0}")]

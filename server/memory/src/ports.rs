@@ -214,7 +214,7 @@ pub struct Duplicate {
     pub namespace: String,
     /// Its revision.
     pub revision: u32,
-    /// False where the idempotency key is the same, but the text was another one.
+    /// False where the idempotency key is the same, but the text is neither the one stored with it nor what it is now.
     pub same_content: bool,
 }
 
@@ -383,6 +383,8 @@ pub struct Candidates {
     pub scope: u64,
     /// Those among them that have no vector yet.
     pub pending: u32,
+    /// The number of memories that were compared with the query, where that is all of them; the candidates are the best.
+    pub compared: Option<u32>,
 }
 
 /// Memories that were written next to each other.

@@ -403,7 +403,7 @@ mod tests {
     }
 
     fn rank(passages: Vec<Candidate>, rows: Vec<Vec<MemoryId>>, terms: &[&str]) -> Ranking {
-        let candidates = Candidates { passages, weights: vec![4.0; terms.len()], scope: 100, pending: 0 };
+        let candidates = Candidates { passages, weights: vec![4.0; terms.len()], scope: 100, ..Candidates::default() };
         let terms: Vec<String> = terms.iter().map(|&term| term.to_owned()).collect();
         Ranker::new(candidates, &terms, &[1.0, 0.0], &[0.0, 1.0], CALIBRATION)
             .finish(Neighbourhood { rows, passages: Vec::new() })

@@ -1,6 +1,10 @@
 use std::{fmt, io, net::SocketAddr, path::Path, process::ExitCode, time::Duration};
 
-use polymnemo_app::Site;
+use polymnemo_app::{
+    Site,
+    i18n::{Language, connection_test},
+};
+use polymnemo_types::{ConnectionOutcome, ConnectionReport};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -11,15 +15,28 @@ use crate::{
     cli::say,
     compose,
     config::{Config, DirectoryConfig, NetworkConfig, SignInConfig},
+    connector::{self, at_terminal::AtTerminal},
     error::in_one_line,
 };
 
 /// How long something that listens on our port may take to say who it is.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// What to check.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// Test the connection to the MCP endpoint at this URL instead, step by step, as AI apps make it
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+}
+
 /// Checks every part on its own and prints a line for each: that it passes, or how to mend it.
-pub(crate) async fn run() -> Result<ExitCode, Error> {
+pub(crate) async fn run(options: Options) -> Result<ExitCode, Error> {
     let mut report = Report { failed: false };
+    if let Some(url) = options.url {
+        test_connection(&url, &mut report).await?;
+        return Ok(report.exit_code());
+    }
     let config = match Config::load() {
         Ok(config) => config,
         Err(error) => {
@@ -36,6 +53,30 @@ pub(crate) async fn run() -> Result<ExitCode, Error> {
     report.check("web app", web_app(&config.directories.site));
     report.check("port", port(&config.network).await);
     Ok(report.exit_code())
+}
+
+/// Takes the steps of an AI app, from wherever this runs; the person at the terminal lets it in.
+async fn test_connection(url: &str, report: &mut Report) -> Result<(), Error> {
+    let address = url::Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    let Some(address) = address.filter(|address| address.path() != "/") else {
+        report.fail("address", "give the URL that you give to AI apps, with its path: https://memory.example.com/mcp");
+        return Ok(());
+    };
+    let failed = |error: String| Error::Failed(format!("the test can't begin: {error}"));
+    let person = AtTerminal::new().await.map_err(|error| failed(error.to_string()))?;
+    let test = connector::Test::new(address.as_str(), person).map_err(|error| failed(error.to_string()))?;
+    for ConnectionReport { step, outcome } in test.run().await {
+        let step = connection_test::step(Language::English, step);
+        match outcome {
+            ConnectionOutcome::Passed => say(&format!("pass  {step}")),
+            ConnectionOutcome::Skipped => say(&format!("skip  {step}")),
+            ConnectionOutcome::Failed { problem, seen } => {
+                let fix = connection_test::fix(Language::English, problem).replace('`', "");
+                report.fail(step, if seen.is_empty() { fix } else { format!("{fix} (seen: {seen})") });
+            }
+        }
+    }
+    Ok(())
 }
 
 struct Report {

@@ -98,7 +98,7 @@ pub const SETTINGS: &[Setting] = &[
 
 /// Names that the project's own tests read. The server ignores them, so that it starts in a shell
 /// where they are set.
-const TEST_ONLY: &[&str] = &["POLYMNEMO_CLIENT_DOCUMENTS_URL", "POLYMNEMO_TEST_DATABASE_URL"];
+const TEST_ONLY: &[&str] = &["POLYMNEMO_CLIENT_DOCUMENTS_URL", "POLYMNEMO_EVAL_DATA", "POLYMNEMO_TEST_DATABASE_URL"];
 
 /// Names that are planned and do nothing yet. To set one and have it ignored would be worse than
 /// to be told: someone who limits a rate relies on it.

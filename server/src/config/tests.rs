@@ -97,12 +97,27 @@ fn a_malformed_value_is_refused_by_name() {
         ("POLYMNEMO_DATABASE_MAX_CONNECTIONS", "1"),
         ("POLYMNEMO_DATABASE_MAX_CONNECTIONS", "many"),
         ("POLYMNEMO_EMBED_MODEL", "../etc"),
+        ("POLYMNEMO_EMBED_MODEL", "multilingual-e5-huge"),
         ("POLYMNEMO_LOG", "polymnemo=loud"),
         ("POLYMNEMO_LOG_FORMAT", "xml"),
     ];
     for (name, value) in wrong {
         let message = refusal(&[(name, value)]);
         assert!(message.starts_with(&format!("{name}: ")), "{name}={value} gave: {message}");
+    }
+}
+
+#[test]
+fn what_only_the_tests_read_does_not_keep_the_server_from_starting() {
+    read(&[("POLYMNEMO_EVAL_DATA", "/data"), ("POLYMNEMO_TEST_DATABASE_URL", "postgres://x/y")]).unwrap();
+}
+
+#[test]
+fn an_unknown_model_is_refused_with_the_known_ones() {
+    let message = refusal(&[("POLYMNEMO_EMBED_MODEL", "multilingual-e5-huge")]);
+    for known in ["all-MiniLM-L6-v2", EmbedderConfig::DEFAULT_MODEL, "use-multilingual-v3", "POLYMNEMO_EMBED_MODEL_DIR"]
+    {
+        assert!(message.contains(known), "{message}");
     }
 }
 

@@ -27,9 +27,14 @@ pub(crate) async fn check_host(State(network): State<Arc<NetworkConfig>>, reques
     (StatusCode::FORBIDDEN, reason).into_response()
 }
 
-/// The host that a request calls, where it names a valid one.
+/// The host that a request calls, where it names a valid one, and only one.
 pub(crate) fn called_host(uri: &Uri, headers: &HeaderMap) -> Option<Authority> {
-    match headers.get(header::HOST) {
+    let mut hosts = headers.get_all(header::HOST).iter();
+    let first = hosts.next();
+    if hosts.next().is_some() {
+        return None;
+    }
+    match first {
         Some(host) => host.to_str().ok().and_then(Authority::parse),
         // HTTP/2 names the host in the URI.
         None => uri.authority().and_then(|authority| Authority::parse(authority.as_str())),

@@ -1,4 +1,7 @@
-//! Looks over the JSON of an MCP request before the transport parses it.
+//! Looks over the JSON of an MCP request before the transport parses it, and sees to it that whatever is refused is
+//! refused in JSON-RPC.
+
+use std::time::Duration;
 
 use axum::{
     body::{Body, Bytes},
@@ -6,38 +9,63 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, Method, StatusCode, header};
-use serde::{Deserialize, de::IgnoredAny};
-use serde_json::json;
+use futures::StreamExt as _;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use polymnemo_mcp::json_rpc::{self, Fault, INTERNAL_ERROR, INVALID_REQUEST, Input};
+
+use super::batch;
 
 /// The greatest length of a request's body, in bytes: a memory of the greatest length (1 MiB),
 /// written with every character escaped (`\u0000`, six times as long), and room for the rest.
 pub(crate) const BODY_BYTES: usize = 8 << 20;
 
-const PARSE_ERROR: i32 = -32_700;
-const INVALID_REQUEST: i32 = -32_600;
+/// How long a body may take to come in. The longest one does so over a line of 300 kB/s.
+const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// Reads the body of a POST, bounded; repairs what would make a good text unreadable, and answers
-/// what is not JSON-RPC with the error that JSON-RPC has for it. (The transport itself would say
-/// 415 in plain text.) A body that is not declared as JSON is left to the transport to refuse.
+/// How long the rest of a refused body is read and thrown away. Clients that are cut off while they send often don't read
+/// why.
+const LEFTOVER_TIME: Duration = Duration::from_secs(2);
+
+/// The greatest length of a refusal by the transport.
+const REFUSAL_BYTES: usize = 64 << 10;
+
+/// Reads the body of a POST, bounded in length and time; repairs what would make a good text unreadable, takes a batch
+/// apart, and answers what is not JSON-RPC with the error that JSON-RPC has for it.
 pub(crate) async fn check(request: Request, next: Next) -> Response {
-    if request.method() != Method::POST || !is_json(request.headers()) {
+    check_within(BODY_TIME, request, next).await
+}
+
+async fn check_within(limit: Duration, request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let Ok(bytes) = axum::body::to_bytes(body, BODY_BYTES).await else {
-        return error(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            INVALID_REQUEST,
-            &format!(
-                "The request could not be read: it broke off, or it is longer than {BODY_BYTES} bytes. Send less at once."
-            ),
-        );
+    if !is_json(&parts.headers) {
+        throw_away(body);
+        return refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &Fault::invalid("`Content-Type` must be application/json."));
+    }
+    if content_length(&parts.headers).is_some_and(|length| length > BODY_BYTES as u64) {
+        throw_away(body);
+        return too_large();
+    }
+    let bytes = match tokio::time::timeout(limit, axum::body::to_bytes(body, BODY_BYTES)).await {
+        Ok(Ok(bytes)) => bytes,
+        Ok(Err(_)) => return too_large(),
+        Err(_) => {
+            let limit = limit.as_secs();
+            let message =
+                format!("The request had not come in whole after {limit} seconds and was given up. Send it again.");
+            return refuse(StatusCode::REQUEST_TIMEOUT, &Fault::invalid(message));
+        }
     };
-    let bytes = repair_lone_surrogates(bytes);
-    match examine(&bytes) {
-        Ok(()) => next.run(Request::from_parts(parts, Body::from(bytes))).await,
-        Err((code, message)) => error(StatusCode::BAD_REQUEST, code, &message),
+    // One that is no text is refused by the transport; until then it must not pass for an old one.
+    let revision = parts.headers.get("mcp-protocol-version").map(|value| value.to_str().unwrap_or("unknown"));
+    match json_rpc::read(bytes.into(), revision) {
+        Ok(Input::Message(message)) => explain(next.run(Request::from_parts(parts, Body::from(message))).await).await,
+        Ok(Input::Batch(messages)) => batch::answer(parts, messages, next).await,
+        // An error of the method, not of the request as such.
+        Err(fault) if fault.id.is_some() => refuse(StatusCode::OK, &fault),
+        Err(fault) => refuse(StatusCode::BAD_REQUEST, &fault),
     }
 }
 
@@ -49,138 +77,105 @@ fn is_json(headers: &HeaderMap) -> bool {
         .is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// The members that make a JSON-RPC message; their contents are the transport's concern.
-#[derive(Deserialize)]
-struct Message {
-    jsonrpc: String,
-    method: Option<String>,
-    result: Option<IgnoredAny>,
-    error: Option<IgnoredAny>,
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn examine(bytes: &[u8]) -> Result<(), (i32, String)> {
-    let message: Message = match serde_json::from_slice(bytes) {
-        Ok(message) => message,
-        Err(error) if error.is_data() => {
-            let problem = if bytes.trim_ascii_start().starts_with(b"[") {
-                "Batches are not supported. Send one JSON-RPC message in each request.".to_owned()
-            } else {
-                format!("This is not a JSON-RPC message: {error}.")
-            };
-            return Err((INVALID_REQUEST, problem));
-        }
-        Err(error) => return Err((PARSE_ERROR, format!("The body is not JSON in UTF-8: {error}."))),
+fn too_large() -> Response {
+    let message = format!(
+        "The request could not be read: it broke off, or it is longer than {BODY_BYTES} bytes. Send less at once."
+    );
+    refuse(StatusCode::PAYLOAD_TOO_LARGE, &Fault::invalid(message))
+}
+
+fn refuse(status: StatusCode, fault: &Fault) -> Response {
+    (status, axum::Json(fault.answer())).into_response()
+}
+
+/// Reads on for a moment beside the answer.
+fn throw_away(body: Body) {
+    let rest =
+        async move { body.into_data_stream().take_while(|piece| std::future::ready(piece.is_ok())).count().await };
+    tokio::spawn(tokio::time::timeout(LEFTOVER_TIME, rest));
+}
+
+/// The answer of the transport, which refuses some requests in plain text: then the same in JSON-RPC.
+pub(super) async fn explain(response: Response) -> Response {
+    let status = response.status();
+    if !(status.is_client_error() || status.is_server_error()) || is_json(response.headers()) {
+        return response;
+    }
+    let (mut parts, body) = response.into_parts();
+    let text = axum::body::to_bytes(body, REFUSAL_BYTES).await.unwrap_or_else(|_| Bytes::new());
+    let code = if status.is_server_error() { INTERNAL_ERROR } else { INVALID_REQUEST };
+    let message = match text.is_empty() {
+        true => status.to_string(),
+        false => String::from_utf8_lossy(&text).into_owned(),
     };
-    if message.jsonrpc != "2.0" || (message.method.is_none() && message.result.is_none() && message.error.is_none()) {
-        return Err((
-            INVALID_REQUEST,
-            "This is not a JSON-RPC 2.0 message: `jsonrpc` or `method` is missing.".to_owned(),
-        ));
+    if status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        // The media type was right, but not what the transport made of the JSON.
+        parts.status = StatusCode::BAD_REQUEST;
     }
-    Ok(())
-}
-
-fn error(status: StatusCode, code: i32, message: &str) -> Response {
-    let body = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
-    (status, axum::Json(body)).into_response()
-}
-
-const ESCAPE_BYTES: usize = r"\ud800".len();
-const REPLACEMENT: &[u8; ESCAPE_BYTES] = br"\ufffd";
-
-/// Replaces each escaped half of a surrogate pair that stands alone by U+FFFD.
-///
-/// Clients that cut a text in the middle of an emoji send `\ud83d` without its other half: valid
-/// JSON, but no Unicode text, and the whole message would be refused. Both escapes have the same
-/// length, so that the body's length doesn't change.
-fn repair_lone_surrogates(bytes: Bytes) -> Bytes {
-    let mut repaired: Option<Vec<u8>> = None;
-    let mut at = 0;
-    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
-        at += found;
-        let unit = escaped_unit(&bytes, at);
-        at += match unit {
-            Some(0xD800..=0xDBFF) if matches!(escaped_unit(&bytes, at + ESCAPE_BYTES), Some(0xDC00..=0xDFFF)) => {
-                2 * ESCAPE_BYTES
-            }
-            Some(0xD800..=0xDFFF) => {
-                let copy = repaired.get_or_insert_with(|| bytes.to_vec());
-                if let Some(place) = copy.get_mut(at..at + ESCAPE_BYTES) {
-                    place.copy_from_slice(REPLACEMENT);
-                }
-                ESCAPE_BYTES
-            }
-            Some(_) => ESCAPE_BYTES,
-            // A backslash and what it escapes, which may be a backslash itself.
-            None => 2,
-        };
-    }
-    repaired.map_or(bytes, Bytes::from)
-}
-
-/// The UTF-16 unit that an escape `\uXXXX` at this place stands for.
-fn escaped_unit(bytes: &[u8], at: usize) -> Option<u16> {
-    let digits = bytes.get(at..at + ESCAPE_BYTES)?.strip_prefix(br"\u")?;
-    if !digits.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let answer = Fault::new(code, message).answer();
+    Response::from_parts(parts, Body::from(answer.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
+    use axum::{Router, middleware, routing::post};
+    use serde_json::Value;
+    use tower::ServiceExt as _;
 
     use super::*;
 
-    fn repaired(text: &str) -> String {
-        String::from_utf8(repair_lone_surrogates(Bytes::copy_from_slice(text.as_bytes())).to_vec()).unwrap()
+    async fn answer(handler: Router, content_length: Option<usize>, body: Body) -> (StatusCode, Value) {
+        let mut request = Request::post("/mcp").header(header::CONTENT_TYPE, "application/json");
+        if let Some(length) = content_length {
+            request = request.header(header::CONTENT_LENGTH, length);
+        }
+        let limit = Duration::from_millis(200);
+        let router = handler.layer(middleware::from_fn(move |request, next| check_within(limit, request, next)));
+        let response = router.oneshot(request.body(body).unwrap()).await.unwrap();
+        assert!(is_json(response.headers()), "{response:?}");
+        let status = response.status();
+        let bytes = axum::body::to_bytes(response.into_body(), BODY_BYTES).await.unwrap();
+        (status, serde_json::from_slice(&bytes).unwrap())
     }
 
-    #[test]
-    fn halves_that_stand_alone_are_replaced_and_pairs_stay() {
-        for (given, expected) in [
-            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
-            (r#""a\ud83d""#, r#""a\ufffd""#),
-            (r#""\uDE00b""#, r#""\ufffdb""#),
-            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
-            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
-            // An escaped backslash before a `u` is no escape of a unit.
-            (r#""\\ud83d""#, r#""\\ud83d""#),
-            (r#""\\\ud83d""#, r#""\\\ufffd""#),
-            (r#""\ud83d\n\ude00""#, r#""\ufffd\n\ufffd""#),
-            (r#""\u00e9\n\"\/""#, r#""\u00e9\n\"\/""#),
-            (r#""\ud8""#, r#""\ud8""#),
-            (r#""\"#, r#""\"#),
+    /// A body of which there is a beginning and no end.
+    fn stalling() -> Body {
+        let begin = futures::stream::iter([Ok::<_, std::io::Error>("{\"jsonrpc\":")]);
+        Body::from_stream(begin.chain(futures::stream::pending()))
+    }
+
+    #[tokio::test]
+    async fn a_body_that_stalls_is_given_up() {
+        let handler = Router::new().route("/mcp", post(async || "reached"));
+        let (status, told) = answer(handler, None, stalling()).await;
+        assert_eq!((status, told["error"]["code"].as_i64()), (StatusCode::REQUEST_TIMEOUT, Some(-32_600)));
+    }
+
+    #[tokio::test]
+    async fn a_body_that_says_it_is_too_long_is_not_waited_for() {
+        let handler = Router::new().route("/mcp", post(async || "reached"));
+        let (status, told) = answer(handler, Some(BODY_BYTES + 1), stalling()).await;
+        assert_eq!((status, told["error"]["code"].as_i64()), (StatusCode::PAYLOAD_TOO_LARGE, Some(-32_600)));
+    }
+
+    #[tokio::test]
+    async fn what_the_transport_refuses_in_plain_text_is_refused_in_json_rpc() {
+        for (status, expected, code) in [
+            (StatusCode::NOT_ACCEPTABLE, StatusCode::NOT_ACCEPTABLE, INVALID_REQUEST),
+            (StatusCode::UNSUPPORTED_MEDIA_TYPE, StatusCode::BAD_REQUEST, INVALID_REQUEST),
+            (StatusCode::INTERNAL_SERVER_ERROR, StatusCode::INTERNAL_SERVER_ERROR, INTERNAL_ERROR),
         ] {
-            assert_eq!(repaired(given), expected);
-        }
-    }
-
-    proptest! {
-        /// Whatever UTF-16 units a client escapes, the repaired text parses to what a lossy decoder makes of them.
-        #[test]
-        fn any_sequence_of_escaped_units_becomes_its_lossy_text(
-            units in prop::collection::vec(prop_oneof![Just(0xD83D_u16), Just(0xDE00), any::<u16>()], 0..40)
-        ) {
-            let escapes: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
-            let text: String = serde_json::from_str(&repaired(&format!("\"{escapes}\""))).unwrap();
-            prop_assert_eq!(text, String::from_utf16_lossy(&units));
-        }
-    }
-
-    #[test]
-    fn what_is_not_json_rpc_gets_the_error_for_it() {
-        let code = |body: &str| examine(body.as_bytes()).err().map(|(code, _)| code);
-        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#), None);
-        assert_eq!(code(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), None);
-        assert_eq!(code(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), None);
-        for broken in ["", "{", "hello", r#"{"jsonrpc":"2.0","id":1,"method":"ping"} trailing"#] {
-            assert_eq!(code(broken), Some(PARSE_ERROR), "{broken}");
-        }
-        assert_eq!(examine(b"\"\xff\"").err().map(|(code, _)| code), Some(PARSE_ERROR));
-        for other in ["[]", "1", "null", "{}", r#"{"jsonrpc":"1.0","method":"x"}"#, r#"{"jsonrpc":"2.0","id":1}"#] {
-            assert_eq!(code(other), Some(INVALID_REQUEST), "{other}");
+            let handler = Router::new().route("/mcp", post(async move || (status, "plain words")));
+            let message = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+            let (status, told) = answer(handler, None, message.into()).await;
+            assert_eq!((status, &told["error"]["message"]), (expected, &Value::from("plain words")));
+            assert_eq!(told["error"]["code"], code);
         }
     }
 }

@@ -1,7 +1,14 @@
-use axum::Json;
+use axum::{Json, extract::State};
+use http::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::auth::SCOPES;
+use super::AuthorizationServer;
+use crate::{auth::SCOPES, connector};
+
+/// The document of the client that a test of the connection is.
+pub(super) async fn connection_test(State(server): State<AuthorizationServer>, headers: HeaderMap) -> Json<Value> {
+    Json(connector::document(&server.0.network.origin_for(&headers)))
+}
 
 /// What the authorization server of this issuer has and can (RFC 8414). The issuer is, byte for byte, the one in the metadata
 /// of the resource.

@@ -128,6 +128,21 @@ impl PgStore {
         Ok(found > 0)
     }
 
+    pub(crate) async fn delete_app(&self, ctx: &Ctx, client_id: &str) -> Result<()> {
+        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let values = || vec![ctx.user.id.0.into(), client_id.into()];
+        for statement in [
+            "delete from app_calls where user_id = $1 and app_id in (
+                 select id from apps where user_id = $1 and door = 'oauth_app' and client_id = $2
+             )",
+            "delete from apps where user_id = $1 and door = 'oauth_app' and client_id = $2",
+        ] {
+            transaction.run(statement, values()).await?;
+        }
+        transaction.run("delete from oauth_clients where id = $1", vec![client_id.into()]).await?;
+        transaction.commit().await
+    }
+
     pub(crate) async fn holder_of_key(
         &self,
         identity: &Identity,

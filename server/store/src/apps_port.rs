@@ -46,8 +46,8 @@ impl Apps for PgStore {
         self.use_refresh_token(token, grace_since, next).await
     }
 
-    async fn revoke_oauth_token(&self, token: &TokenHash, client_id: Option<&str>) -> Result<()> {
-        self.end_family_of(token, client_id).await
+    async fn revoke_oauth_token(&self, token: &TokenHash, client_id: Option<&str>, at: Timestamp) -> Result<()> {
+        self.end_family_of(token, client_id, at).await
     }
 
     async fn use_access_token(&self, token: &TokenHash, at: Timestamp) -> Result<Option<AppAccess>> {
@@ -86,6 +86,10 @@ impl Apps for PgStore {
 
     async fn revoke_app(&self, ctx: &Ctx, id: AppId, at: Timestamp) -> Result<bool> {
         self.end_app(ctx, id, at).await
+    }
+
+    async fn discard_app(&self, ctx: &Ctx, client_id: &str) -> Result<()> {
+        self.delete_app(ctx, client_id).await
     }
 
     async fn record_call(

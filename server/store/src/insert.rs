@@ -89,7 +89,8 @@ impl PgStore {
 }
 
 impl Transaction {
-    /// The live memory with this idempotency key, else the one with this text in the caller's namespace.
+    /// The live memory with this idempotency key, else the one with this text in the caller's namespace. The key belongs
+    /// to the text that came with it, whatever the memory was changed to since.
     async fn duplicate(
         &self,
         ctx: &Ctx,
@@ -99,7 +100,11 @@ impl Transaction {
     ) -> Result<Option<Duplicate>> {
         let row = self
             .one(
-                "select m.id, n.name as namespace, m.revision, m.content_hash = $3 as same_content
+                "select m.id, n.name as namespace, m.revision, m.content_hash = $3 or exists (
+                     select from revisions first
+                     where first.memory_id = m.id and first.revision = 1
+                       and sha256(convert_to(first.content, 'UTF8')) = $3
+                 ) as same_content
                  from memories m join namespaces n on n.id = m.namespace_id
                  where m.user_id = $1 and m.forgotten_at is null and m.idempotency_key = $4
                  union all

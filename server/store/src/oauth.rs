@@ -324,16 +324,28 @@ impl PgStore {
         Ok(Refreshed::Issued(presented))
     }
 
-    pub(crate) async fn end_family_of(&self, token: &TokenHash, client_id: Option<&str>) -> Result<()> {
+    pub(crate) async fn end_family_of(&self, token: &TokenHash, client_id: Option<&str>, at: Timestamp) -> Result<()> {
         let transaction = self.begin(Scope::Background).await?;
-        transaction
-            .run(
+        let ended = transaction
+            .one(
                 "delete from oauth_families f using oauth_tokens t, apps a
                  where t.family_id = f.id and a.id = f.app_id and (t.refresh_hash = $1 or t.access_hash = $1)
-                   and ($2::text is null or a.client_id = $2)",
+                   and ($2::text is null or a.client_id = $2)
+                 returning f.app_id",
                 vec![token.to_vec().into(), client_id.map(str::to_owned).into()],
             )
             .await?;
+        if let Some(row) = ended {
+            // An app that signed out everywhere it was is let in no longer.
+            transaction
+                .run(
+                    "update apps set revoked_at = $2
+                     where id = $1 and revoked_at is null
+                       and not exists (select from oauth_families where app_id = $1)",
+                    vec![get::<Uuid>(&row, "app_id")?.into(), to_sql(at)],
+                )
+                .await?;
+        }
         transaction.commit().await
     }
 

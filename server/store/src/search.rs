@@ -122,8 +122,12 @@ impl RecallSteps for PgRecall {
         let sql = if self.keywords.is_small { self.scan(&conditions) } else { self.look_up(&conditions) };
         let rows = transaction.all(&sql, values).await?;
         self.reading = Some((transaction, vector.to_vec()));
+        let compared = match rows.first().filter(|_| self.keywords.is_small) {
+            Some(row) => Some(unsigned(get::<i64>(row, "compared")?)?),
+            None => None,
+        };
         let passages = rows.iter().map(|row| self.candidate(row)).collect::<Result<_>>()?;
-        Ok(Candidates { passages, weights, scope, pending: self.keywords.pending })
+        Ok(Candidates { passages, weights, scope, pending: self.keywords.pending, compared })
     }
 
     async fn neighbourhood(&mut self, memories: &[MemoryId]) -> Result<Neighbourhood> {
@@ -213,21 +217,26 @@ impl RecallSteps for PgRecall {
 }
 
 impl PgRecall {
-    /// The statement for candidates from every passage in scope.
+    /// The statement for candidates from every passage in scope, each with the number of memories that were compared.
     fn scan(&self, conditions: &str) -> String {
         format!(
             "with scope as materialized (
                  select c.id, c.memory_id, c.length from chunks c join memories m on m.id = c.memory_id
                  where c.namespace_id = any($1) and m.forgotten_at is null{conditions}
              ),
-             close as materialized (
-                 select s.id from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
-                 order by {distance}, s.id limit {depth}
+             near as materialized (
+                 select s.id, s.memory_id, {distance} as distance
+                 from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
              ),
+             close as materialized (select id from near order by distance, id limit {depth}),
              found as materialized (
                  select s.* from scope s where s.id in (select id from close union select unnest($4::bigint[]))
+             ),
+             compared as (
+                 select count(distinct memory_id) as memories
+                 from (select memory_id from near union all select memory_id from found) each_passage
              )
-             {scored}",
+             select scored.*, (select memories from compared) as compared from ({scored}) scored",
             depth = self.search.depth,
             model = self.keywords.place.model,
             distance = self.keywords.place.distance(2),

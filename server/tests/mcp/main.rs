@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod batches;
 mod client;
 mod protocol;
 mod resources;

@@ -85,6 +85,51 @@ async fn what_is_not_implemented_gets_its_own_error() {
     alice.post(alice.headers(&body), body.to_string()).await.result();
 }
 
+#[tokio::test]
+async fn parameters_that_cannot_be_read_are_invalid_and_not_a_method_that_is_unknown() {
+    let app = TestApp::start().await;
+    for revision in REVISIONS {
+        let alice = wire(&app, "alice").speaking(revision);
+        for (method, params, expected) in [
+            ("tools/call", json!({}), "`name` is missing"),
+            ("tools/call", json!({ "name": 7 }), "`name` must be a text, but `7` was given"),
+            ("tools/call", json!({ "name": null, "arguments": {} }), "`name` must be a text"),
+            ("tools/call", json!({ "name": "ping", "arguments": [1] }), "`arguments` must be an object"),
+            ("tools/call", json!({ "name": "ping", "arguments": "{}" }), "`arguments` must be an object"),
+            ("tools/list", json!({ "cursor": 7 }), "`cursor` must be a text"),
+            ("resources/list", json!({ "cursor": {} }), "`cursor` must be a text"),
+            ("resources/templates/list", json!({ "cursor": [] }), "`cursor` must be a text"),
+            ("resources/read", json!({}), "`uri` is missing"),
+            ("resources/read", json!({ "uri": ["memory://work"] }), "`uri` must be a text"),
+            ("completion/complete", json!({}), "`ref` is missing"),
+            (
+                "completion/complete",
+                json!({ "ref": { "type": "ref/tool", "uri": "x" }, "argument": { "name": "a", "value": "b" } }),
+                "`ref.type` must be ref/resource or ref/prompt",
+            ),
+            (
+                "completion/complete",
+                json!({ "ref": { "type": "ref/resource", "uri": "memory://{namespace}" }, "argument": { "name": "namespace" } }),
+                "`argument.value` is missing",
+            ),
+        ] {
+            let reply = alice.send(method, params.clone()).await;
+            let context = format!("{revision} {method} {params}: {}", reply.text);
+            assert_eq!((reply.status, reply.error_code()), (StatusCode::OK, Some(-32_602)), "{context}");
+            assert_eq!(reply.body["id"], 7, "{context}");
+            assert!(reply.body["error"]["message"].as_str().unwrap().contains(expected), "{context}");
+        }
+        if !alice.is_modern() {
+            let body = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": ["ping"] });
+            let reply = alice.post(alice.headers(&body), body.to_string()).await;
+            assert_eq!(reply.error_code(), Some(-32_602), "{revision}: {}", reply.text);
+            assert!(reply.text.contains("must be an object"), "{revision}: {}", reply.text);
+        }
+    }
+    let reply = wire(&app, "alice").send("initialize", json!({ "protocolVersion": "2025-11-25" })).await;
+    assert_eq!(reply.error_code(), Some(-32_602), "{}", reply.text);
+}
+
 fn initialize(revision: &str) -> Value {
     json!({
         "protocolVersion": revision,

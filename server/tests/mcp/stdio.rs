@@ -105,6 +105,35 @@ async fn a_client_without_a_handshake_is_answered_too() {
 }
 
 #[tokio::test]
+async fn a_slip_is_answered_and_the_conversation_goes_on() {
+    let app = TestApp::start().await;
+    let mut program = Program::start(&app, "alice");
+    let hello = json!({
+        "protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": { "name": "pipe", "version": "1" },
+    });
+    let slips: [(&[u8], _); 5] = [
+        (b"{\"jsonrpc\": \n", -32_700),
+        (b"\"\xff\"\n", -32_700),
+        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n", -32_600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}\n", -32_600),
+        (b"{\"id\":1,\"method\":\"ping\"}\n", -32_600),
+    ];
+    // Before the handshake and after it.
+    for _ in 0..2 {
+        for (line, code) in slips {
+            program.input.write_all(line).await.unwrap();
+            let answer: Value = serde_json::from_str(&program.output.next_line().await.unwrap().unwrap()).unwrap();
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null), "{answer}");
+        }
+        program.send("initialize", hello.clone()).await;
+        program.write(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    }
+    let answer = program.send("tools/call", json!({ "name": 7 })).await;
+    assert_eq!(answer["error"]["code"], -32_602);
+    program.finish().await;
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_at_once_leaves_no_error() {
     let app = TestApp::start().await;
     Program::start(&app, "alice").finish().await;

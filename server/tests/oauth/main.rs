@@ -7,6 +7,7 @@ mod support;
 
 mod attacks;
 mod authorize;
+mod connection_test;
 mod documents;
 mod grants;
 mod metadata;

@@ -200,9 +200,14 @@ async fn what_is_shared_is_read_by_all_and_changed_by_its_author_alone() {
     assert_eq!(bob.call("get_memory", json!({ "id": hers.shared })).await["author"], "alice");
 
     let before = everything_of_alice(&app).await;
-    bob.call_in_vain("update", json!({ "id": hers.shared, "content": "The office code is 0000." })).await;
-    bob.call_in_vain("forget", json!({ "id": hers.shared })).await;
-    bob.call_in_vain("remember", json!({ "content": "No code any more.", "supersedes": [hers.shared] })).await;
+    for (tool, arguments) in [
+        ("update", json!({ "id": hers.shared, "content": "The office code is 0000." })),
+        ("forget", json!({ "id": hers.shared })),
+        ("remember", json!({ "content": "No code any more.", "supersedes": [hers.shared] })),
+    ] {
+        let told = bob.call_in_vain(tool, arguments).await;
+        assert!(told.contains("only its author can change or forget it"), "{tool}: {told}");
+    }
     assert_eq!(everything_of_alice(&app).await, before);
     alice.call("update", json!({ "id": hers.shared, "content": "The office code is 9152." })).await;
     assert!(bob.call("recall", json!({ "query": "office code" })).await.structured.to_string().contains("9152"));

@@ -1,7 +1,13 @@
 //! The MCP endpoint as clients of all kinds find it.
 
+use std::time::Duration;
+
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 
 use crate::support::{REVISIONS, TestApp, key_of};
 
@@ -55,6 +61,65 @@ async fn streams_and_sessions_of_the_past_are_not_there_and_say_what_is() {
     }
 }
 
+fn nested(depth: usize) -> String {
+    let (open, close) = ("[".repeat(depth), "]".repeat(depth));
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"deep":{open}{close}}}}}"#)
+}
+
+#[tokio::test]
+async fn what_is_refused_is_refused_in_json_rpc_whatever_is_wrong_with_it() {
+    let app = TestApp::start().await;
+    let post = || app.http(Method::POST, "/mcp").bearer_auth(key_of("alice"));
+    let json = || post().header(header::CONTENT_TYPE, "application/json");
+    let body = ping().to_string();
+    for (request, expected) in [
+        (post().header(header::CONTENT_TYPE, "text/plain").body(body.clone()), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (post().body(body.clone()), StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (json().header(header::ACCEPT, "text/html").body(body.clone()), StatusCode::NOT_ACCEPTABLE),
+        (json().header("mcp-protocol-version", "1999-01-01").body(body), StatusCode::BAD_REQUEST),
+        (json().body(&b"\"\xff\""[..]), StatusCode::BAD_REQUEST),
+    ] {
+        let response = request.send().await.unwrap();
+        assert_eq!(
+            (response.status(), &response.headers()["content-type"]),
+            (expected, &"application/json".parse().unwrap())
+        );
+        let answer: Value = response.json().await.unwrap();
+        assert!(answer["error"]["code"].as_i64().is_some_and(|code| code < -32_000), "{answer}");
+        assert!(answer["error"]["message"].is_string() && answer["id"].is_null(), "{answer}");
+    }
+}
+
+/// Sends the head of a request by hand, and reads the head of the answer and what came with it.
+async fn by_hand(app: &TestApp, head: &str) -> String {
+    let address = app.base().strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!("POST /mcp HTTP/1.1\r\nAuthorization: Bearer {}\r\n{head}\r\n", key_of("alice"));
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 4_096];
+    let length = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut answer)).await.unwrap().unwrap();
+    answer.truncate(length);
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test]
+async fn a_body_that_says_it_is_too_long_is_refused_before_any_of_it_came() {
+    let app = TestApp::start().await;
+    let head = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\n";
+    let answer = by_hand(&app, head).await;
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(answer.contains("application/json") && answer.contains("-32600"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_request_that_names_two_hosts_is_refused() {
+    let app = TestApp::start().await;
+    for second in ["localhost", "evil.example.com"] {
+        let answer = by_hand(&app, &format!("Host: localhost\r\nHost: {second}\r\nContent-Length: 0\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    }
+}
+
 #[tokio::test]
 async fn what_is_not_json_rpc_gets_the_error_that_json_rpc_has_for_it() {
     let app = TestApp::start().await;
@@ -66,8 +131,17 @@ async fn what_is_not_json_rpc_gets_the_error_that_json_rpc_has_for_it() {
         ("[]", -32_600),
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, -32_600),
         (r#"{"id":1,"method":"ping"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping"} trailing"#, -32_700),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":{"a":1},"method":"ping"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}"#, -32_600),
+        (r#"{"jsonrpc":"2.0","id":1,"error":"none"}"#, -32_600),
+        (&nested(200), -32_700),
     ] {
-        let (status, answer) = alice.send_raw(body).await;
+        let (status, answer) = alice.send_raw(body.to_owned()).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &Value::Null), "{body}");

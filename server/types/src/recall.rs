@@ -63,7 +63,9 @@ pub struct Hit {
 pub struct Recall {
     /// What was found, the best first.
     pub hits: Vec<Hit>,
-    /// How many further memories were looked at and lay below the floor.
+    /// How many further memories were compared with the query and lay below the floor. With all hits, over all pages, that
+    /// makes all memories that the filter leaves and that are embedded or hold a word of the query; but of a great store only
+    /// the candidates are compared, which are the nearest by meaning and by keyword.
     pub below_threshold: u32,
     /// Passages that are searched by keyword only, because they are still being embedded.
     pub pending: u32,

@@ -1,10 +1,14 @@
 //! The network and its tokenizer, loaded.
 
 use std::{
-    fs,
+    fs::File,
+    io::{self, Read as _},
     ops::Range,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
@@ -36,20 +40,29 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Loads a model: a second or two, so not on a thread that others wait for.
-    pub(super) fn load(directory: &Path, manifest: &Manifest, onnxruntime_library: &Path) -> Result<Self> {
+    /// Loads a model: a second or two, so not on a thread that others wait for. Gives up with an error soon after nobody
+    /// wants it any more.
+    pub(super) fn load(
+        directory: &Path,
+        manifest: &Manifest,
+        onnxruntime_library: &Path,
+        unwanted: &AtomicBool,
+    ) -> Result<Self> {
+        let files = Files { directory, manifest, unwanted };
         // The tokenizer takes as long as the network, and is taken care of beside it.
         thread::scope(|scope| {
-            let tokenizer = scope.spawn(|| load_tokenizer(&verified(directory, manifest, "tokenizer.json")?));
-            let text = Self::load_network(directory, manifest, onnxruntime_library);
+            let tokenizer = scope.spawn(|| load_tokenizer(&files.verified("tokenizer.json")?));
+            let text = Self::load_network(&files, manifest, onnxruntime_library);
             let tokenizer = tokenizer.join().map_err(|_| Error::Model(format!("its tokenizer is broken. {SETUP}")))?;
-            Self::assemble(manifest, text?, tokenizer?)
+            let (text, tokenizer) = (text?, tokenizer?);
+            files.check_wanted()?;
+            Self::assemble(manifest, text, tokenizer)
         })
     }
 
-    fn load_network(directory: &Path, manifest: &Manifest, onnxruntime_library: &Path) -> Result<TextEmbedding> {
+    fn load_network(files: &Files<'_>, manifest: &Manifest, onnxruntime_library: &Path) -> Result<TextEmbedding> {
         let environment = environment(onnxruntime_library)?;
-        let file = |name| verified(directory, manifest, name);
+        let file = |name| files.verified(name);
         let model = UserDefinedEmbeddingModel {
             onnx_file: file("model.onnx")?,
             external_initializers: Vec::new(),
@@ -182,17 +195,45 @@ fn broken_tokenizer(error: tokenizers::Error) -> Error {
     Error::Model(format!("its tokenizer failed ({error})"))
 }
 
-/// The content of one of the model's files, if it is what the manifest says.
-fn verified(directory: &Path, manifest: &Manifest, name: &str) -> Result<Vec<u8>> {
-    let content = fs::read(directory.join(name))
-        .map_err(|error| Error::Model(format!("its file {name} can't be read ({error}). {SETUP}")))?;
-    let hash = manifest.files.get(name).map(String::as_str).unwrap_or_default();
-    // Compared as text, digit by digit, which spares decoding.
-    let found = Sha256::digest(&content).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    if found != hash {
-        return Err(Error::Model(format!("its file {name} is damaged. {SETUP}")));
+/// The files of a model that is being loaded.
+struct Files<'a> {
+    directory: &'a Path,
+    manifest: &'a Manifest,
+    unwanted: &'a AtomicBool,
+}
+
+impl Files<'_> {
+    fn check_wanted(&self) -> Result<()> {
+        match self.unwanted.load(Ordering::Relaxed) {
+            true => Err(Error::Model("it is not wanted any more".to_owned())),
+            false => Ok(()),
+        }
     }
-    Ok(content)
+
+    /// The content of a file, if it is what the manifest says.
+    fn verified(&self, name: &str) -> Result<Vec<u8>> {
+        /// How much is read before somebody may have lost interest: some milliseconds' worth.
+        const PIECE: u64 = 8 << 20;
+        let unreadable = |error: io::Error| Error::Model(format!("its file {name} can't be read ({error}). {SETUP}"));
+        let mut file = File::open(self.directory.join(name)).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?.len();
+        let mut content = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        let mut digest = Sha256::new();
+        loop {
+            self.check_wanted()?;
+            let before = content.len();
+            (&mut file).take(PIECE).read_to_end(&mut content).map_err(unreadable)?;
+            let Some(piece) = content.get(before..).filter(|piece| !piece.is_empty()) else { break };
+            digest.update(piece);
+        }
+        let hash = self.manifest.files.get(name).map(String::as_str).unwrap_or_default();
+        // Compared as text, digit by digit, which spares decoding.
+        let found = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        if found != hash {
+            return Err(Error::Model(format!("its file {name} is damaged. {SETUP}")));
+        }
+        Ok(content)
+    }
 }
 
 /// ONNX Runtime, of which there is one in a process.

@@ -53,7 +53,8 @@ pub(crate) struct Arguments {
 pub(crate) struct Found {
     /// The memories, the best first.
     hits: Vec<HitView>,
-    /// How many further memories were compared and are too far from the query to be shown.
+    /// How many further memories were compared with the query and are too far from it to be shown. Of a store with thousands
+    /// of memories only the nearest are compared, so the number says nothing about the others.
     below_threshold: u32,
     /// Passages that are found by keyword only for now, because they are still being embedded.
     pending: u32,
@@ -172,23 +173,35 @@ fn notice(hits: &[HitView], below_threshold: u32, pending: u32) -> String {
     sentences.join(" ")
 }
 
-impl Answer for Found {
-    fn short_text(&self) -> Lines {
-        let heading = match self.hits.len() {
+impl Found {
+    fn heading(&self) -> String {
+        match self.hits.len() {
             0 => self.notice.clone(),
             1 => format!("1 memory. {}", self.notice),
             number => format!("{number} memories, the best first. {}", self.notice),
+        }
+    }
+
+    /// A line for each memory, with at most this much of its passage.
+    fn lines(&self, chars: usize) -> Lines {
+        let record = |(place, hit): (usize, &HitView)| {
+            format!("{}. {}: {}", place + 1, hit.memory.label(), one_line(&hit.passage, chars))
         };
-        let records = self
-            .hits
-            .iter()
-            .enumerate()
-            .map(|(place, hit)| format!("{}. {}: {}", place + 1, hit.memory.label(), one_line(&hit.passage, 100)));
-        Lines { heading, records: records.collect() }
+        Lines { heading: self.heading(), records: self.hits.iter().enumerate().map(record).collect() }
+    }
+}
+
+impl Answer for Found {
+    fn short_text(&self) -> Lines {
+        // As much of each passage as there is room for with all of them, for whoever sees nothing else.
+        const CHARS: [usize; 5] = [600, 400, 250, 160, 100];
+        let [.., least] = CHARS;
+        let lines = CHARS.into_iter().map(|chars| self.lines(chars));
+        lines.into_iter().find(Lines::fit).unwrap_or_else(|| self.lines(least))
     }
 
     fn full_text(&self) -> String {
-        let mut text = self.short_text().heading;
+        let mut text = self.heading();
         for (place, hit) in self.hits.iter().enumerate() {
             text.push_str(&format!("\n\n{}. {}\n{}", place + 1, hit.memory.full_label(), quoted(&hit.passage)));
             if hit.truncated {
@@ -311,9 +324,23 @@ mod tests {
     }
 
     #[test]
-    fn the_short_text_has_a_line_for_each_memory() {
-        let text = found(2, &"word ".repeat(100), false).short_text().to_string();
-        assert_eq!(text.lines().count(), 3);
-        assert!(text.lines().all(|line| line.chars().count() < 250), "{text}");
+    fn the_short_text_has_a_line_for_each_memory_and_of_each_what_there_is_room_for() {
+        for (number, full, passage, least) in [
+            (1, false, "word ".repeat(300), 600),
+            (4, false, "word ".repeat(300), 600),
+            (10, false, "word ".repeat(300), 250),
+            (10, false, "记".repeat(600), 100),
+            (20, false, "word ".repeat(300), 100),
+        ] {
+            let form = Form::Structured.result(&mut found(number, &passage, full)).unwrap();
+            let text = form.content[0].as_text().unwrap().text.clone();
+            assert_eq!(text.lines().count(), usize::from(number) + 1, "{text}");
+            for line in text.lines().skip(1) {
+                let shown = line.chars().count();
+                assert!((least..least + 150).contains(&shown), "{number}: {shown} in {line}");
+            }
+        }
+        let short = found(2, "The kettle is blue.", false).short_text().to_string();
+        assert!(short.lines().skip(1).all(|line| line.ends_with(": The kettle is blue.")), "{short}");
     }
 }

@@ -156,8 +156,9 @@ pub trait Apps: Send + Sync {
     /// `grace_since` is the time from which on an earlier use counts as the same one.
     async fn refresh(&self, token: &TokenHash, grace_since: Timestamp, next: RefreshDecision<'_>) -> Result<Refreshed>;
 
-    /// Ends the family that this token, of either kind, belongs to; nothing where it is not this client's.
-    async fn revoke_oauth_token(&self, token: &TokenHash, client_id: Option<&str>) -> Result<()>;
+    /// Ends the family that this token, of either kind, belongs to; nothing where it is not this client's. An app without any
+    /// other counts as turned away.
+    async fn revoke_oauth_token(&self, token: &TokenHash, client_id: Option<&str>, at: Timestamp) -> Result<()>;
 
     /// Whose access token this is, and what it may do, whether or not its time is over. It counts as used.
     async fn use_access_token(&self, token: &TokenHash, at: Timestamp) -> Result<Option<AppAccess>>;
@@ -189,6 +190,9 @@ pub trait Apps: Send + Sync {
 
     /// Turns an app or token away: none of its tokens is good any more. False where there is no such app.
     async fn revoke_app(&self, ctx: &Ctx, id: AppId, at: Timestamp) -> Result<bool>;
+
+    /// Removes the app that an OAuth client has with the caller, with all that is known of it, and the client.
+    async fn discard_app(&self, ctx: &Ctx, client_id: &str) -> Result<()>;
 
     /// Notes what the caller's app did.
     async fn record_call(

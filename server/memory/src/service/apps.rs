@@ -98,6 +98,16 @@ impl MemoryService {
         if self.store.revoke_app(ctx, id, self.now()).await? { Ok(()) } else { Err(missing(id)) }
     }
 
+    /// Removes the entry of an app that was no more than a test.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    pub async fn discard_app(&self, ctx: &Ctx, client_id: &str) -> Result<()> {
+        ctx.check_person()?;
+        self.store.discard_app(ctx, client_id).await
+    }
+
     /// A page of what an app saw and did, the latest first.
     ///
     /// # Errors

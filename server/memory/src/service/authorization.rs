@@ -208,7 +208,7 @@ impl MemoryService {
     /// [`Error::Unavailable`].
     pub async fn revoke_oauth_token(&self, token: &str, client_id: Option<&str>) -> Result<()> {
         if is_secret(token, ACCESS_TOKEN_PREFIX) || is_secret(token, REFRESH_TOKEN_PREFIX) {
-            self.store.revoke_oauth_token(&hash(token), client_id).await?;
+            self.store.revoke_oauth_token(&hash(token), client_id, self.now()).await?;
         }
         Ok(())
     }

@@ -231,12 +231,6 @@ impl MemoryService {
             }
         }
     }
-
-    /// Why a memory is not among the caller's own: one that someone else shares is answered in other words than one
-    /// that is not there.
-    async fn why_not(&self, ctx: &Ctx, id: MemoryId) -> Error {
-        self.own_memory(ctx, id).await.err().unwrap_or(Error::NotFound(id))
-    }
 }
 
 /// The labels that a memory is to get; nothing where it has them.

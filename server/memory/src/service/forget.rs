@@ -22,8 +22,8 @@ impl MemoryService {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] with the first id that is not the caller's; [`Error::Invalid`] for no or too many ids;
-    /// [`Error::Forbidden`], [`Error::Unavailable`].
+    /// [`Error::NotFound`] with the first id that is not the caller's; [`Error::Forbidden`] where someone else shares that
+    /// memory; [`Error::Invalid`] for no or too many ids; [`Error::Unavailable`].
     pub async fn forget(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Forgotten> {
         let unique = validate::ids(ids)?;
         if !ctx.grants.write {
@@ -35,7 +35,7 @@ impl MemoryService {
                 self.record_call(ctx, Action::Forget, None, unique.clone());
                 Ok(Forgotten { ids: unique, trash_until: now + trash_time() })
             }
-            Err(id) => Err(Error::NotFound(id)),
+            Err(id) => Err(self.why_not(ctx, id).await),
         }
     }
 

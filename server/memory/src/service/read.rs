@@ -11,16 +11,35 @@ impl MemoryService {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for a bad filter, limit or cursor; [`Error::Forbidden`], [`Error::Unavailable`].
+    /// [`Error::Invalid`] for a bad filter, limit or cursor; [`Error::NamespaceNotFound`]; [`Error::Forbidden`],
+    /// [`Error::Unavailable`].
     pub async fn list_memories(&self, ctx: &Ctx, request: ListRequest) -> Result<Page<Memory>> {
         ctx.check_read()?;
         let filter = list_filter(ctx, &request)?;
         let limit = validate::limit(request.limit)?;
         let place = request.cursor.as_deref().map(cursor::to_place).transpose()?;
         let (mut page, next) = self.store.list(ctx, &filter, request.trash, place, limit).await?;
+        if page.total == 0 {
+            self.check_namespace(ctx, &filter).await?;
+        }
         page.next_cursor = next.map(cursor::from_place);
         self.record_call(ctx, Action::List, None, page.items.iter().map(|memory| memory.id).collect());
         Ok(page)
+    }
+
+    /// Tells an empty answer from one about a namespace that there isn't: a slip in its name must not read as "nothing is
+    /// stored". The caller's default namespace is theirs even before the first memory is in it.
+    pub(super) async fn check_namespace(&self, ctx: &Ctx, filter: &Filter) -> Result<()> {
+        let Some(name) = &filter.namespace else { return Ok(()) };
+        if *name == ctx.user.default_namespace && ctx.covers(name) {
+            return Ok(());
+        }
+        // They come in the order of their names, in which a name precedes those that begin with it.
+        let found = self.store.namespaces(ctx, name, 1).await?;
+        match found.iter().any(|found| found.name == *name) {
+            true => Ok(()),
+            false => Err(Error::NamespaceNotFound(name.clone())),
+        }
     }
 
     /// What the memories of a list have in common, over all its pages; limit and cursor of the request don't matter.

@@ -22,8 +22,8 @@ impl MemoryService {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Invalid`] for a bad query, filter, limit or cursor; [`crate::Error::Forbidden`],
-    /// [`crate::Error::Model`], [`crate::Error::Unavailable`].
+    /// [`crate::Error::Invalid`] for a bad query, filter, limit or cursor; [`crate::Error::NamespaceNotFound`];
+    /// [`crate::Error::Forbidden`], [`crate::Error::Model`], [`crate::Error::Unavailable`].
     pub async fn recall(&self, ctx: &Ctx, request: RecallRequest) -> Result<Recall> {
         ctx.check_read()?;
         let query = validate::query(&request.query)?;
@@ -41,6 +41,7 @@ impl MemoryService {
                 include_superseded: request.include_superseded,
             },
         )?;
+        let place = filter.clone();
         let scope = format!("{query}\n{filter:?}");
         let offset = match request.cursor.as_deref() {
             Some(cursor) => cursor::to_offset(cursor, &scope)?,
@@ -58,7 +59,10 @@ impl MemoryService {
         let (vector, mut steps) = tokio::try_join!(self.query_vector(&query), self.store.begin_recall(ctx, search))?;
         let background = self.background().await?;
         let candidates = steps.candidates(&vector).await?;
-        let pending = candidates.pending;
+        if candidates.scope == 0 {
+            self.check_namespace(ctx, &place).await?;
+        }
+        let (pending, compared) = (candidates.pending, candidates.compared);
         let ranker = Ranker::new(candidates, &terms, &vector, background, calibration);
         let neighbourhood = steps.neighbourhood(&ranker.anchors()).await?;
         let ranking = ranker.finish(neighbourhood);
@@ -85,7 +89,8 @@ impl MemoryService {
         self.record_call(ctx, Action::Recall, Some(&query), page.iter().map(|ranked| ranked.memory).collect());
         Ok(Recall {
             hits,
-            below_threshold: ranking.below_threshold,
+            below_threshold: compared
+                .map_or(ranking.below_threshold, |all| all.saturating_sub(ranking.memories.len() as u32)),
             pending,
             next_cursor: (next < ranking.memories.len()).then(|| cursor::from_offset(next, &scope)),
         })

@@ -23,8 +23,8 @@ impl MemoryService {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::TooLarge`], [`Error::Forbidden`]; [`Error::NotFound`] for a memory to
-    /// supersede that is not the caller's; [`Error::Model`], [`Error::Unavailable`]. Nothing is stored then.
+    /// [`Error::Invalid`], [`Error::TooLarge`], [`Error::Forbidden`], also for a memory to supersede that someone else
+    /// shares; [`Error::NotFound`] for one that is not there; [`Error::Model`], [`Error::Unavailable`]. Nothing is stored then.
     pub async fn remember(&self, ctx: &Ctx, request: RememberRequest) -> Result<Remembered> {
         let remembered = self.keep(ctx, request).await?;
         let similar = remembered.similar_to.iter().map(|similar| similar.id);
@@ -97,7 +97,7 @@ impl MemoryService {
             Inserted::Existing(duplicate) => {
                 return self.correct_nothing(ctx, already_stored(duplicate)?, &superseded).await;
             }
-            Inserted::NoSuch(id) => return Err(Error::NotFound(id)),
+            Inserted::NoSuch(id) => return Err(self.why_not(ctx, id).await),
         }
         if index == IndexState::Pending {
             self.pending.notify_one();

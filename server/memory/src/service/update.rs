@@ -116,12 +116,19 @@ impl MemoryService {
     pub(super) async fn own_memory(&self, ctx: &Ctx, id: MemoryId) -> Result<StoredMemory> {
         match self.store.memory(ctx, id, false).await? {
             Some(stored) if stored.memory.own => Ok(stored),
-            Some(_) => Err(Error::Forbidden(format!(
-                "The memory {id} was shared by someone else; only its author can change it. \
+            // Whoever may read it knows of it anyway.
+            Some(_) if ctx.grants.read => Err(Error::Forbidden(format!(
+                "The memory {id} was shared by someone else; only its author can change or forget it. \
                  To correct it for yourself, remember the right text in a namespace of your own."
             ))),
-            None => Err(Error::NotFound(id)),
+            _ => Err(Error::NotFound(id)),
         }
+    }
+
+    /// Why a memory is not among the caller's own: one that someone else shares is answered in other words than one
+    /// that is not there.
+    pub(super) async fn why_not(&self, ctx: &Ctx, id: MemoryId) -> Error {
+        self.own_memory(ctx, id).await.err().unwrap_or(Error::NotFound(id))
     }
 }
 
