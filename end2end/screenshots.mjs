@@ -6,6 +6,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
 import { chromium, request } from "@playwright/test";
 import { launchOptions } from "./browser.mjs";
 
@@ -140,6 +141,7 @@ const pages = [
   { name: "app", path: "/apps", signedIn: true, prepare: openSeen("Notes on the desktop") },
   { name: "app-nothing", path: "/apps", signedIn: true, prepare: openSeen("Old script") },
   { name: "app-none", path: "/apps/00000000-0000-7000-8000-000000000000", signedIn: true, prepare: alive },
+  { name: "consent-verified", path: ask("Travel planner"), signedIn: true, prepare: alive },
   { name: "consent", path: ask("Recipe box"), signedIn: true, prepare: alive },
   {
     name: "consent-error",
@@ -227,10 +229,23 @@ const apps = new Map();
 async function register(client_name) {
   const redirect_uri = "http://127.0.0.1:33418/callback";
   const app = await (await anyone.post("/register", { data: { client_name, redirect_uris: [redirect_uri] } })).json();
+  return known(client_name, app.client_id, redirect_uri);
+}
+
+/** Serves the document of an app that is on the web. */
+function publish(client_name) {
+  const [client_id, redirect_uri] = ["https://travel.example/client.json", "https://travel.example/back"];
+  const document = JSON.stringify({ client_id, client_name, redirect_uris: [redirect_uri] });
+  const server = createServer((_, response) => response.end(document)).listen(new URL(process.env.END2END_DOCUMENTS).port);
+  server.unref();
+  return known(client_name, client_id, redirect_uri);
+}
+
+function known(client_name, client_id, redirect_uri) {
   const verifier = "v".repeat(43);
   const query = new URLSearchParams({
     response_type: "code",
-    client_id: app.client_id,
+    client_id,
     redirect_uri,
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
@@ -238,7 +253,7 @@ async function register(client_name) {
     resource: `${baseURL}/mcp`,
   });
   const token = async (code) => {
-    const form = { grant_type: "authorization_code", code, client_id: app.client_id, redirect_uri, code_verifier: verifier };
+    const form = { grant_type: "authorization_code", code, client_id, redirect_uri, code_verifier: verifier };
     return (await (await anyone.post("/token", { form })).json()).access_token;
   };
   apps.set(client_name, { authorize: `/authorize?${query}`, token });
@@ -265,6 +280,7 @@ async function connect(person, send) {
   const token = await letIn(person, "Notes on the desktop", some);
   await letIn(person, "Reading list", [["can_write", "false"], ["namespaces", "all"]]);
   await register("Recipe box");
+  publish("Travel planner");
   await send("/tokens", { call: "/api/create_api_token", name: "Old script", can_write: "false", all_namespaces: "true", days: "" });
   const { items } = await (await person.get("/api/list_apps")).json();
   const id = (name) => items.find((app) => app.name === name).id;
@@ -304,7 +320,7 @@ async function live(person) {
   await tool("forget", { ids: stored.slice(-2).map(({ id }) => id) });
 
   token = await connect(person, send);
-  await tool("list_namespaces", {});
+  await call("resources/list", {});
   await tool("recall", { query: "when does the release train leave?" });
   await tool("list_memories", { namespace: "work" });
   const noted = await tool("remember", { namespace: "work", content: "The offsite is in Lisbon, from 12 to 14 May." });

@@ -42,10 +42,15 @@ export function unique(text: string): string {
 
 /** Calls a tool of the MCP endpoint as a script would; gives the HTTP status and the answer. */
 export async function callTool(token: string, name: string, args: object) {
+  return call(token, "tools/call", { name, arguments: args });
+}
+
+/** The same for any method. */
+export async function call(token: string, method: string, params: object = {}) {
   const client = await requests.newContext();
   const response = await client.post(`${process.env.END2END_URL}/mcp`, {
     headers: { authorization: `Bearer ${token}`, accept: "application/json, text/event-stream" },
-    data: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } },
+    data: { jsonrpc: "2.0", id: 1, method, params },
   });
   const status = response.status();
   const body = await response.json().catch(() => null);

@@ -4,7 +4,8 @@
 # With END2END_GITHUB, the path of the stand-in for GitHub (an example of the server's), people sign in with that.
 # The server is the real one (END2END_BINARY, else target/debug/polymnemo), with an embedded database in a folder that
 # is gone afterwards. The command finds its address in END2END_URL, a working key in END2END_KEY, and in
-# END2END_SIGN_IN_LINK a program that prints a link which signs in.
+# END2END_SIGN_IN_LINK a program that prints a link which signs in. At END2END_DOCUMENTS it may hold the documents of apps,
+# by host and path, which the server then reads there.
 . "$(dirname "$0")/../scripts/lib.sh"
 . scripts/lib-clients.sh
 
@@ -30,12 +31,14 @@ port=$(free_port)
 END2END_URL=http://127.0.0.1:$port
 END2END_KEY=$(random_key)
 END2END_SIGN_IN_LINK=$work/sign-in-link
-export END2END_URL END2END_KEY END2END_SIGN_IN_LINK
+END2END_DOCUMENTS=http://127.0.0.1:$(free_port)
+export END2END_URL END2END_KEY END2END_SIGN_IN_LINK END2END_DOCUMENTS
 
 server_with=(
     env -u POLYMNEMO_DATABASE_URL -u POLYMNEMO_PUBLIC_URL
     POLYMNEMO_HOST=127.0.0.1 POLYMNEMO_PORT="$port" POLYMNEMO_DATA_DIR="$work/data"
     POLYMNEMO_RUNTIME_DIR="$(runtime_dir)" POLYMNEMO_SITE_DIR="$root/target/site"
+    POLYMNEMO_CLIENT_DOCUMENTS_URL="$END2END_DOCUMENTS"
     POLYMNEMO_API_KEYS="$END2END_KEY:ada" "$(realpath "$binary")"
 )
 if [ -n "${END2END_GITHUB-}" ]; then

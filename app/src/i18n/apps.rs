@@ -99,7 +99,9 @@ pub(crate) struct State {
 /// The names of what is known about an app.
 pub(crate) struct Facts {
     pub(crate) state: &'static str,
-    pub(crate) origin: &'static str,
+    pub(crate) domain: &'static str,
+    /// In its place, of what is no app.
+    pub(crate) kind: &'static str,
     pub(crate) led_back_to: &'static str,
     pub(crate) namespaces: &'static str,
     pub(crate) granted: &'static str,
@@ -157,7 +159,8 @@ pub(super) const ENGLISH: Apps = Apps {
     state: State { active: "active", paused: "paused", expired: "expired", ended: "ended" },
     facts: Facts {
         state: "State",
-        origin: "Known as",
+        domain: "Domain",
+        kind: "Kind",
         led_back_to: "Led back to",
         namespaces: "In",
         granted: "Let in",
@@ -228,7 +231,8 @@ pub(super) const CHINESE: Apps = Apps {
     state: State { active: "使用中", paused: "已暂停", expired: "已过期", ended: "已终止" },
     facts: Facts {
         state: "状态",
-        origin: "来源",
+        domain: "域名",
+        kind: "类型",
         led_back_to: "返回地址",
         namespaces: "范围",
         granted: "允许",

@@ -161,7 +161,7 @@ fn Facts(app: App) -> impl IntoView {
         <dl class="properties">
             <dt>{facts.state}</dt>
             <dd>{state} {since.map(|at| view! { " " <Time at /> })}</dd>
-            <dt>{facts.origin}</dt>
+            <dt>{if app.door == Door::OauthApp { facts.domain } else { facts.kind }}</dt>
             <dd>{origin(&app)}</dd>
             {led_back_to}
             <dt>{facts.namespaces}</dt>

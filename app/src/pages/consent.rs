@@ -85,15 +85,15 @@ fn Decision(id: String, pending: PendingConsent, names: Vec<String>, problem: Op
 #[component]
 fn Asking(request: AuthorizationRequest, viewer: String) -> impl IntoView {
     let text = &i18n::messages().on_server.consent;
-    let (known_as, meaning) = match request.domain {
+    let (domain, meaning) = match request.domain {
         Some(domain) => (domain, text.verified),
         None => (text.unverified.to_owned(), text.unverified_means),
     };
     view! {
         <dl class="properties">
-            <dt>{text.known_as}</dt>
+            <dt>{text.domain}</dt>
             <dd>
-                <strong><Foreign text=known_as /></strong>
+                <strong><Foreign text=domain /></strong>
                 <span class="hint">{meaning}</span>
             </dd>
             <dt>{text.led_back_to}</dt>
@@ -101,7 +101,7 @@ fn Asking(request: AuthorizationRequest, viewer: String) -> impl IntoView {
                 <strong><Foreign text=request.redirect_host /></strong>
             </dd>
             <dt>{text.signed_in_as}</dt>
-            <dd>
+            <dd class="has-way-out">
                 <strong>{viewer}</strong>
                 <form method="post" action="/sign-out">
                     <input type="hidden" name="next" value=use_here() />

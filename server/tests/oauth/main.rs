@@ -8,6 +8,7 @@ mod support;
 mod attacks;
 mod authorize;
 mod connection_test;
+mod consent_page;
 mod documents;
 mod grants;
 mod metadata;
