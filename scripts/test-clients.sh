@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Tests the server with the official MCP clients, the MCP Inspector and the official conformance suite. Starts the real
-# server on a free port with an empty data directory, and cleans up after itself. Ends with `N passed, N failed`.
+# server (END2END_BINARY, else target/debug/polymnemo, which it builds) on a free port with an empty data directory, and
+# cleans up after itself. Ends with `N passed, N failed`.
 . "$(dirname "$0")/lib.sh"
 . scripts/lib-clients.sh
 
@@ -9,13 +10,14 @@ have curl || fail "curl is missing: run scripts/setup-toolchain.sh"
 clients=end2end/clients
 install_node_packages "$clients"
 install_node_packages end2end/conformance
+bash end2end/set-up.sh
 node=$(node_24)
 
-# The Python SDK, in an environment of its own that is made anew when its requirements change.
+# The Python clients, in an environment of its own that is made anew when its requirements change.
 environment=$tools/clients-python
 stamp=$(cksum <"$clients/requirements.txt")
 if [ "$(cat "$environment/.stamp" 2>/dev/null)" != "$stamp" ]; then
-    say "installing the Python SDK"
+    say "installing the Python SDK and fastmcp"
     rm -rf "$environment"
     python3 -m venv "$environment"
     "$environment/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary=:all: \
@@ -23,9 +25,13 @@ if [ "$(cat "$environment/.stamp" 2>/dev/null)" != "$stamp" ]; then
     echo "$stamp" >"$environment/.stamp"
 fi
 
-say "building the server"
-cargo build --quiet --package polymnemo
-server=$root/target/debug/polymnemo
+if [ -z "${END2END_BINARY-}" ]; then
+    say "building the server"
+    cargo build --quiet --package polymnemo
+fi
+END2END_BINARY=$(realpath "${END2END_BINARY:-target/debug/polymnemo}")
+export END2END_BINARY
+server=$END2END_BINARY
 
 work=$(mktemp -d)
 # The embedded database runs as another user where this runs as root.
@@ -56,13 +62,21 @@ HOME=$work MCP_URL=http://127.0.0.1:$POLYMNEMO_PORT/mcp MCP_KEY=$key NODE=$node 
 kill "$server_pid"
 wait "$server_pid" || { say "the server did not end well"; story=1; }
 server_pid=
+unset POLYMNEMO_DATA_DIR POLYMNEMO_PORT POLYMNEMO_API_KEYS POLYMNEMO_LOG
+
+say "the same clients and fastmcp, let in by a person"
+oauth=0
+DOCUMENTS_PORT=$(free_port)
+DOCUMENTS_PORT=$DOCUMENTS_PORT POLYMNEMO_CLIENT_DOCUMENTS_URL=http://127.0.0.1:$DOCUMENTS_PORT NODE=$node \
+    CLIENTS_PYTHON=$environment/bin/python bash end2end/with-server.sh python3 -B "$clients/oauth_story.py" |
+    tee "$work/oauth.txt" || oauth=1
 
 conformance=0
-env -u POLYMNEMO_DATA_DIR -u POLYMNEMO_PORT -u POLYMNEMO_API_KEYS -u POLYMNEMO_LOG \
-    bash end2end/conformance/run.sh | tee "$work/conformance.txt" || conformance=1
+bash end2end/conformance/run.sh | tee "$work/conformance.txt" || conformance=1
 
-# Both parts end with a line that says how many checks passed and how many failed.
-totals=$(grep -hEo '[0-9]+ passed, [0-9]+ failed' <(tail -n 1 "$work/story.txt") <(tail -n 1 "$work/conformance.txt") |
+# Each part ends with a line that says how many checks passed and how many failed.
+totals=$(for part in story oauth conformance; do tail -n 1 "$work/$part.txt"; done |
+    grep -Eo '[0-9]+ passed, [0-9]+ failed' |
     awk '{ passed += $1; failed += $3 } END { print passed + 0 " passed, " failed + 0 " failed" }')
 say "clients and conformance: $totals"
-[ "$story" = 0 ] && [ "$conformance" = 0 ]
+[ "$story" = 0 ] && [ "$oauth" = 0 ] && [ "$conformance" = 0 ]

@@ -7,75 +7,12 @@ the command of the stdio server from STDIO_COMMAND (a JSON list). Prints each ch
 import json
 import os
 import subprocess
-import sys
 from itertools import pairwise
-from pathlib import Path
 
+from clients import HERE, check, python_client, tell, typescript_client
 from facts import FACTS
 
-HERE = Path(__file__).parent
 TOOLS = ["recall", "remember", "list_memories", "get_memory", "update", "forget", "ping"]
-# The greatest size of an answer in bytes, the result as JSON.
-MOST_BYTES = 40_000
-
-
-class Client:
-    """A client in a process of its own; see README.md for the lines it speaks."""
-
-    def __init__(self, name, command, **environment):
-        self.name = name
-        self.process = subprocess.Popen(
-            command, cwd=HERE, env={**os.environ, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-
-    def ask(self, do, **request):
-        """The client's reply: `answer`, or `error` for a protocol error."""
-        self.process.stdin.write(json.dumps({"do": do, **request}) + "\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            raise RuntimeError(f"{self.name} ended with status {self.process.wait()}")
-        return json.loads(line)
-
-    def get(self, do, **request):
-        reply = self.ask(do, **request)
-        if "error" in reply:
-            raise RuntimeError(f"{self.name}: {do} failed: {reply['error']}")
-        return reply["answer"]
-
-    def call(self, name, **arguments):
-        """The structured answer of a tool; text, where the tool failed."""
-        result = self.get("call", name=name, arguments=arguments)
-        size = len(json.dumps(result, ensure_ascii=False).encode())
-        check(f"{self.name}: the answer of {name} is within its bound", size <= MOST_BYTES, f"{size} bytes", quiet=True)
-        return result["text"] if result["failed"] else result["structured"]
-
-    def close(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=30)
-
-
-passed = failed = 0
-
-
-def check(what, ok, detail="", quiet=False):
-    """Counts a check. A quiet one is printed only when it fails."""
-    global passed, failed
-    if ok:
-        passed += 1
-        if not quiet:
-            print(f"  pass  {what}", flush=True)
-    else:
-        failed += 1
-        print(f"  FAIL  {what}: {detail}", flush=True)
-
-
-def python_client(name, **environment):
-    return Client(name, [os.environ["CLIENTS_PYTHON"], "python_client.py"], **environment)
-
-
-def typescript_client(name, version, **environment):
-    return Client(name, [os.environ["NODE"], f"typescript_{version}.mjs"], **environment)
 
 
 def introduces_itself(client, revision):
@@ -203,9 +140,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except (RuntimeError, subprocess.SubprocessError, OSError, LookupError, TypeError) as error:
-        check("the story is told to its end", False, repr(error))
-    print(f"{passed} passed, {failed} failed", flush=True)
-    sys.exit(1 if failed else 0)
+    tell(main)
