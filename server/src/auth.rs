@@ -5,6 +5,7 @@
 //! where both doors find it. A credential is looked for in the `Authorization` header and nowhere
 //! else; one in the query is as good as none.
 
+mod external;
 mod local_key;
 mod static_keys;
 
@@ -19,8 +20,9 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use polymnemo_memory::{API_TOKEN_PREFIX, Ctx, Door, Grants, Identity, MemoryService, TokenRefusal};
 use serde_json::json;
 
-use crate::config::NetworkConfig;
+use crate::{config::NetworkConfig, oidc::Issuer};
 
+pub use crate::oidc::JwtProblem;
 pub use local_key::LocalKey;
 pub use static_keys::StaticKeys;
 
@@ -32,6 +34,8 @@ pub struct Authenticator {
     keys: StaticKeys,
     service: MemoryService,
     network: Arc<NetworkConfig>,
+    /// Whose access tokens are good, beside keys and API tokens.
+    issuer: Option<Arc<Issuer>>,
 }
 
 /// Why a request has no identity.
@@ -43,6 +47,12 @@ pub enum Refusal {
     Invalid,
     /// It carries an API token that lets nobody in.
     Token(TokenRefusal),
+    /// It carries an access token that is not good.
+    AccessToken(JwtProblem),
+    /// It carries an access token that may do nothing here.
+    Scope,
+    /// It carries an access token, and whether that is good can't be told now.
+    IssuerUnavailable,
     /// The credential is good, but its user can't be read from the database now.
     Unavailable(polymnemo_memory::Error),
 }
@@ -51,7 +61,14 @@ impl Authenticator {
     /// Authenticates by these keys, and finds users through the service.
     #[must_use]
     pub fn new(keys: StaticKeys, service: MemoryService, network: Arc<NetworkConfig>) -> Self {
-        Self { keys, service, network }
+        Self { keys, service, network, issuer: None }
+    }
+
+    /// Accepts the access tokens of this issuer, too.
+    #[must_use]
+    pub(crate) fn with_issuer(mut self, issuer: Option<Arc<Issuer>>) -> Self {
+        self.issuer = issuer;
+        self
     }
 
     /// The context of a request with these headers.
@@ -69,6 +86,9 @@ impl Authenticator {
             let access = self.service.authenticate_token(credential).await.map_err(Refusal::Unavailable)?;
             let access = access.map_err(Refusal::Token)?;
             return Ok(Ctx { user: access.user, door: Door::ApiToken, client: None, grants: access.grants });
+        }
+        if let Some(issuer) = self.issuer.as_deref().filter(|_| Issuer::may_be_token(credential)) {
+            return external::authenticate(issuer, &self.service, credential).await;
         }
         Err(Refusal::Invalid)
     }
@@ -88,6 +108,13 @@ impl Authenticator {
                     .to_owned(),
             ),
             Refusal::Token(refusal) => (Some("invalid_token"), refusal.to_string()),
+            Refusal::AccessToken(problem) => (Some("invalid_token"), problem.to_string()),
+            Refusal::Scope => (
+                Some("insufficient_scope"),
+                "The access token has none of the scopes memory:read and memory:write. Ask the authorization server for them."
+                    .to_owned(),
+            ),
+            Refusal::IssuerUnavailable => return external::unavailable(),
             Refusal::Unavailable(error) => {
                 let error = polymnemo_types::ApiError::from(error);
                 return (StatusCode::SERVICE_UNAVAILABLE, axum::Json(error)).into_response();
@@ -101,7 +128,8 @@ impl Authenticator {
         let error_part = error.map(|error| format!(r#"error="{error}", "#)).unwrap_or_default();
         let challenge = format!(r#"Bearer {error_part}resource_metadata="{metadata}", scope="{SCOPES}""#);
         let body = json!({ "error": error.unwrap_or("unauthorized"), "error_description": description });
-        let mut response = (StatusCode::UNAUTHORIZED, axum::Json(body)).into_response();
+        let status = if error == Some("insufficient_scope") { StatusCode::FORBIDDEN } else { StatusCode::UNAUTHORIZED };
+        let mut response = (status, axum::Json(body)).into_response();
         // Every part is visible ASCII: the origin was read from a valid header or URL.
         if let Ok(challenge) = HeaderValue::try_from(challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);

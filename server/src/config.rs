@@ -7,6 +7,7 @@
 mod access;
 mod directories;
 mod network;
+mod oidc;
 mod secret;
 pub mod settings;
 mod sign_in;
@@ -20,6 +21,7 @@ use polymnemo_types::limits;
 pub use access::{AccessConfig, ApiKey, LOCAL_USER};
 pub use directories::DirectoryConfig;
 pub use network::{AllowedHost, AllowedOrigin, Authority, NetworkConfig};
+pub use oidc::{AuthorizationServer, OidcConfig};
 pub use secret::Secret;
 pub use settings::Settings;
 pub use sign_in::{AllowedLogins, GitHubConfig, SignInConfig};
@@ -126,15 +128,19 @@ impl Config {
     ///
     /// The first setting that can't be used.
     pub fn from_settings(settings: &Settings) -> Result<Self, ConfigError> {
-        let network = NetworkConfig::from_settings(settings)?;
+        let mut network = NetworkConfig::from_settings(settings)?;
         let access = AccessConfig::from_settings(settings, network.is_for_this_machine_only())?;
         let directories = DirectoryConfig::from_settings(settings)?;
+        let sign_in = SignInConfig::from_settings(settings, &network, &access)?;
+        if let SignInConfig::Oidc(oidc) = &sign_in {
+            network.authorization_server = AuthorizationServer::External(oidc.issuer.clone());
+        }
         Ok(Self {
             memory: MemoryConfig::from_settings(settings)?,
             database: DatabaseConfig::from_settings(settings)?,
             embedder: EmbedderConfig::from_settings(settings, &directories)?,
             log: LogConfig::from_settings(settings)?,
-            sign_in: SignInConfig::from_settings(settings, &network, &access)?,
+            sign_in,
             network,
             access,
             directories,

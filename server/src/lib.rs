@@ -13,6 +13,8 @@ mod health;
 mod http;
 mod jobs;
 mod logging;
+mod oidc;
+mod outbound;
 mod router;
 mod server;
 mod shutdown;

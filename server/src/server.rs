@@ -13,8 +13,9 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     Error, Parts,
     auth::{Authenticator, StaticKeys},
-    config::Config,
+    config::{Config, SignInConfig},
     jobs,
+    oidc::Issuer,
     router::{self, Doors},
     web::{self, SignIn},
 };
@@ -68,12 +69,17 @@ impl Server {
             streams.clone(),
         );
         let origin = network.origin_to_show(port);
+        let issuer = match &config.sign_in {
+            SignInConfig::Oidc(oidc) => Some(Arc::new(Issuer::new(oidc)?)),
+            _ => None,
+        };
         let sign_in = SignIn::new(
             &config.sign_in,
             network.clone(),
             service.clone(),
             parts.sessions.clone(),
             parts.secrets.clone(),
+            issuer.clone(),
             port,
         )?;
         let web = WebContext {
@@ -84,7 +90,7 @@ impl Server {
             site,
         };
         let router = router::router(Doors {
-            authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone())),
+            authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone()).with_issuer(issuer)),
             mcp: router::mount(&network.mcp_path, transport),
             service: service.clone(),
             site: web.site.clone(),

@@ -7,7 +7,11 @@ use http::{HeaderMap, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::{auth::SCOPES, config::NetworkConfig, http::cors};
+use crate::{
+    auth::SCOPES,
+    config::{AuthorizationServer, NetworkConfig},
+    http::cors,
+};
 
 /// Everything below `/.well-known/`. What is not there is a 404 in JSON: clients probe for many
 /// documents, and a page in their place would pass for one of them.
@@ -21,11 +25,13 @@ pub(crate) fn routes(network: Arc<NetworkConfig>) -> Router {
         .layer(cors::for_metadata())
 }
 
-/// Protected resource metadata (RFC 9728). It names no authorization server, because keys are
-/// given out by hand; the member is optional, and its absence says just that.
+/// Protected resource metadata (RFC 9728). Where keys are given out by hand only, it names no
+/// authorization server; the member is optional, and its absence says just that.
 #[derive(Serialize)]
 struct ProtectedResource {
     resource: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    authorization_servers: Vec<String>,
     resource_name: &'static str,
     bearer_methods_supported: [&'static str; 1],
     scopes_supported: Vec<&'static str>,
@@ -34,6 +40,10 @@ struct ProtectedResource {
 async fn protected_resource(State(network): State<Arc<NetworkConfig>>, headers: HeaderMap) -> Json<ProtectedResource> {
     Json(ProtectedResource {
         resource: format!("{}{}", network.origin_for(&headers), network.mcp_path),
+        authorization_servers: match &network.authorization_server {
+            AuthorizationServer::None => Vec::new(),
+            AuthorizationServer::External(issuer) => vec![issuer.clone()],
+        },
         resource_name: "polymnemo",
         bearer_methods_supported: ["header"],
         scopes_supported: SCOPES.split(' ').collect(),

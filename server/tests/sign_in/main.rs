@@ -6,10 +6,12 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod access_tokens;
 mod forged;
 mod forms;
 mod github;
 mod link;
+mod oidc;
 mod sessions;
 mod strangers;
 mod tokens;
