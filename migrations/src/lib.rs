@@ -20,6 +20,7 @@ mod m20261130_000010_revisions_by_namespace;
 mod m20261130_000011_memories_counted;
 mod m20261130_000012_memories_changed_by;
 mod m20261130_000013_filters_from_indexes;
+mod m20261130_000015_tokens_in_url;
 
 /// Knows all migrations, in order.
 #[derive(Debug)]
@@ -42,6 +43,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261130_000011_memories_counted::Migration),
             Box::new(m20261130_000012_memories_changed_by::Migration),
             Box::new(m20261130_000013_filters_from_indexes::Migration),
+            Box::new(m20261130_000015_tokens_in_url::Migration),
         ]
     }
 }

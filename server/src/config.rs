@@ -5,6 +5,7 @@
 //! that names the variable; nothing is ignored and nothing is guessed.
 
 mod access;
+mod capabilities;
 mod directories;
 mod network;
 mod oidc;

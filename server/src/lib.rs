@@ -4,6 +4,7 @@
 //! beside it tells how the crates fit together.
 
 pub mod auth;
+mod capability;
 pub mod cli;
 mod commands;
 mod compose;

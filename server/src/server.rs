@@ -91,6 +91,7 @@ impl Server {
         };
         let router = router::router(Doors {
             authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone()).with_issuer(issuer)),
+            capabilities: StaticKeys::new(&config.access.capability_tokens),
             mcp: router::mount(&network.mcp_path, transport),
             service: service.clone(),
             site: web.site.clone(),

@@ -46,6 +46,11 @@ pub const SETTINGS: &[Setting] = &[
         "Who may connect: key:user pairs, comma separated. Keys have 16 characters or more unless the server is for this machine only.",
     ),
     setting(
+        "POLYMNEMO_CAPABILITY_TOKENS",
+        "none",
+        "For clients that can send no header: name:token pairs, comma separated, for the URL /c/TOKEN/mcp. Tokens have 32 letters, digits, - and _ or more.",
+    ),
+    setting(
         "POLYMNEMO_STDIO_USER",
         "the only user of the API keys, else `local`",
         "The user that `polymnemo stdio` works for, and that a sign-in link is for.",

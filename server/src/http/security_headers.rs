@@ -7,7 +7,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::config::NetworkConfig;
+use crate::{capability, config::NetworkConfig};
 
 /// Sent with every answer, whatever it is.
 const ALWAYS: [(HeaderName, &str); 4] = [
@@ -28,10 +28,14 @@ const BY_DEFAULT: [(HeaderName, &str); 2] = [
 
 /// Adds the headers that tell browsers to be careful.
 pub(crate) async fn add(State(network): State<Arc<NetworkConfig>>, request: Request, next: Next) -> Response {
+    let holds_secret = capability::is_below(request.uri().path());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in ALWAYS {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if holds_secret {
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     }
     for (name, value) in BY_DEFAULT {
         insert_if_absent(headers, name, value);

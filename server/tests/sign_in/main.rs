@@ -7,6 +7,7 @@
 mod support;
 
 mod access_tokens;
+mod capability;
 mod forged;
 mod forms;
 mod github;
