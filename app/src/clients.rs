@@ -134,6 +134,14 @@ pub(crate) fn gemini_cli(url: &str, token: &str) -> String {
     settings(HttpServer { http_url: Some(url), headers: Headers::with(token), ..Default::default() })
 }
 
+/// The address of the MCP endpoint with a token in it, for a client that can send no header.
+pub(crate) fn with_token_in(url: &str, token: &str) -> String {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let path = url.get(host..).and_then(|rest| rest.find('/')).map_or(url.len(), |at| host + at);
+    let (origin, path) = url.split_at(path);
+    format!("{origin}/c/{token}{path}")
+}
+
 /// A call from a shell.
 pub(crate) fn curl(url: &str, token: &str) -> String {
     let call = json!({
@@ -235,6 +243,12 @@ mod tests {
             assert_eq!(entry["args"].as_array().expect("a list").len() == 6, url.starts_with("http://"));
             assert_eq!(parsed(&vs_code(url))["servers"]["polymnemo"]["url"], url);
         }
+    }
+
+    #[test]
+    fn a_token_goes_before_the_path_of_the_endpoint() {
+        assert_eq!(with_token_in(URLS[0], "pmn_a"), "http://127.0.0.1:8000/c/pmn_a/mcp");
+        assert_eq!(with_token_in("https://memory.example.org/a/b", "pmn_a"), "https://memory.example.org/c/pmn_a/a/b");
     }
 
     #[test]

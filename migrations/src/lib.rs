@@ -21,6 +21,7 @@ mod m20261130_000011_memories_counted;
 mod m20261130_000012_memories_changed_by;
 mod m20261130_000013_filters_from_indexes;
 mod m20261130_000014_apps;
+mod m20261130_000015_tokens_in_url;
 
 /// Knows all migrations, in order.
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl MigratorTrait for Migrator {
             Box::new(m20261130_000012_memories_changed_by::Migration),
             Box::new(m20261130_000013_filters_from_indexes::Migration),
             Box::new(m20261130_000014_apps::Migration),
+            Box::new(m20261130_000015_tokens_in_url::Migration),
         ]
     }
 }

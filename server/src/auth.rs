@@ -5,6 +5,7 @@
 //! where both doors find it. A credential is looked for in the `Authorization` header and nowhere
 //! else; one in the query is as good as none.
 
+mod external;
 mod local_key;
 mod scope;
 mod static_keys;
@@ -23,8 +24,9 @@ use polymnemo_memory::{
 use polymnemo_types::AppId;
 use serde_json::json;
 
-use crate::{config::NetworkConfig, oauth::resource};
+use crate::{config::NetworkConfig, oauth::resource, oidc::Issuer};
 
+pub use crate::oidc::JwtProblem;
 pub use local_key::LocalKey;
 pub(crate) use scope::require_scope;
 pub use static_keys::StaticKeys;
@@ -39,6 +41,8 @@ pub struct Authenticator {
     keys: StaticKeys,
     service: MemoryService,
     network: Arc<NetworkConfig>,
+    /// Whose access tokens are good, beside keys and API tokens.
+    issuer: Option<Arc<Issuer>>,
 }
 
 /// Why a request has no identity.
@@ -52,6 +56,12 @@ pub enum Refusal {
     Token(TokenRefusal),
     /// It carries a token for another resource.
     OtherResource,
+    /// It carries an access token that is not good.
+    AccessToken(JwtProblem),
+    /// It carries an access token that may do nothing here.
+    Scope,
+    /// It carries an access token, and whether that is good can't be told now.
+    IssuerUnavailable,
     /// The credential is good, but its user can't be read from the database now.
     Unavailable(polymnemo_memory::Error),
 }
@@ -60,7 +70,14 @@ impl Authenticator {
     /// Authenticates by these keys, and finds users through the service.
     #[must_use]
     pub fn new(keys: StaticKeys, service: MemoryService, network: Arc<NetworkConfig>) -> Self {
-        Self { keys, service, network }
+        Self { keys, service, network, issuer: None }
+    }
+
+    /// Accepts the access tokens of this issuer, too.
+    #[must_use]
+    pub(crate) fn with_issuer(mut self, issuer: Option<Arc<Issuer>>) -> Self {
+        self.issuer = issuer;
+        self
     }
 
     /// The context of a request with these headers.
@@ -100,6 +117,9 @@ impl Authenticator {
                 grants: access.grants,
             });
         }
+        if let Some(issuer) = self.issuer.as_deref().filter(|_| Issuer::may_be_token(credential)) {
+            return external::authenticate(issuer, &self.service, credential).await;
+        }
         Err(Refusal::Invalid)
     }
 
@@ -126,13 +146,21 @@ impl Authenticator {
             Refusal::OtherResource => {
                 (Some("invalid_token"), "The access token was made for another resource than this one.".to_owned())
             }
+            Refusal::AccessToken(problem) => (Some("invalid_token"), problem.to_string()),
+            Refusal::Scope => (
+                Some("insufficient_scope"),
+                "The access token has none of the scopes memory:read and memory:write. Ask the authorization server for them."
+                    .to_owned(),
+            ),
+            Refusal::IssuerUnavailable => return external::unavailable(),
             Refusal::Unavailable(error) => {
                 let error = polymnemo_types::ApiError::from(error);
                 return (StatusCode::SERVICE_UNAVAILABLE, axum::Json(error)).into_response();
             }
         };
         let body = json!({ "error": error.unwrap_or("unauthorized"), "error_description": description });
-        let mut response = (StatusCode::UNAUTHORIZED, axum::Json(body)).into_response();
+        let status = if error == Some("insufficient_scope") { StatusCode::FORBIDDEN } else { StatusCode::UNAUTHORIZED };
+        let mut response = (status, axum::Json(body)).into_response();
         add_challenge(&mut response, &self.network, headers, error, SCOPES);
         response
     }

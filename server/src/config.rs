@@ -5,9 +5,11 @@
 //! that names the variable; nothing is ignored and nothing is guessed.
 
 mod access;
+mod capabilities;
 mod directories;
 mod network;
 mod oauth;
+mod oidc;
 mod secret;
 pub mod settings;
 mod sign_in;
@@ -22,6 +24,7 @@ pub use access::{AccessConfig, ApiKey, LOCAL_USER};
 pub use directories::DirectoryConfig;
 pub use network::{AllowedHost, AllowedOrigin, Authority, NetworkConfig};
 pub use oauth::OauthConfig;
+pub use oidc::{AuthorizationServer, OidcConfig};
 pub use secret::Secret;
 pub use settings::Settings;
 pub use sign_in::{AllowedLogins, GitHubConfig, SignInConfig};
@@ -130,16 +133,23 @@ impl Config {
     ///
     /// The first setting that can't be used.
     pub fn from_settings(settings: &Settings) -> Result<Self, ConfigError> {
-        let network = NetworkConfig::from_settings(settings)?;
+        let mut network = NetworkConfig::from_settings(settings)?;
         let access = AccessConfig::from_settings(settings, network.is_for_this_machine_only())?;
         let directories = DirectoryConfig::from_settings(settings)?;
+        let sign_in = SignInConfig::from_settings(settings, &network, &access)?;
+        network.authorization_server = match &sign_in {
+            SignInConfig::Oidc(oidc) => AuthorizationServer::External(oidc.issuer.clone()),
+            // Letting an app in takes someone who can sign in.
+            SignInConfig::Closed => AuthorizationServer::None,
+            SignInConfig::GitHub(_) | SignInConfig::Link { .. } => AuthorizationServer::Own,
+        };
         Ok(Self {
             memory: MemoryConfig::from_settings(settings)?,
             oauth: OauthConfig::from_settings(settings)?,
             database: DatabaseConfig::from_settings(settings)?,
             embedder: EmbedderConfig::from_settings(settings, &directories)?,
             log: LogConfig::from_settings(settings)?,
-            sign_in: SignInConfig::from_settings(settings, &network, &access)?,
+            sign_in,
             network,
             access,
             directories,

@@ -4,6 +4,7 @@
 //! beside it tells how the crates fit together.
 
 pub mod auth;
+mod capability;
 pub mod cli;
 mod commands;
 mod compose;
@@ -15,6 +16,8 @@ mod http;
 mod jobs;
 mod logging;
 mod oauth;
+mod oidc;
+mod outbound;
 mod router;
 mod server;
 mod shutdown;

@@ -5,6 +5,7 @@
 //! ├── /healthz, /readyz                  nothing else
 //! ├── /.well-known/…                     host check, readable from everywhere
 //! └── host check
+//!     ├── /c/TOKEN/mcp                   identity by the path, then as /mcp; all else below /c/ is one 404
 //!     ├── /mcp                           origin check, CORS, time limit, identity, Accept, JSON → the MCP handler
 //!     ├── /register, /token, /revoke      CORS for everyone, time and body limit → the authorization server
 //!     └── everything else                errors become pages, origin check, time limit, body limit, compression
@@ -31,7 +32,8 @@ use tower_http::{
 };
 
 use crate::{
-    auth::{self, Authenticator},
+    auth::{self, Authenticator, StaticKeys},
+    capability,
     config::NetworkConfig,
     health,
     http::{accept, callers, cors, in_flight, json_rpc, panics, request_log, security_headers, time_limit},
@@ -50,6 +52,8 @@ pub(crate) struct Doors {
     pub(crate) service: MemoryService,
     /// Who may use the MCP endpoint.
     pub(crate) authenticator: Arc<Authenticator>,
+    /// Who may use it by a URL with a token in it.
+    pub(crate) capabilities: StaticKeys,
     /// Where the server is.
     pub(crate) network: Arc<NetworkConfig>,
     /// The pages and their server functions behind sessions, their files, and the fallback for
@@ -67,25 +71,27 @@ pub(crate) struct Doors {
 
 /// Puts everything in its place.
 pub(crate) fn router(doors: Doors) -> Router {
-    let Doors { service, authenticator, network, web, apps, site, mcp, requests } = doors;
+    let Doors { service, authenticator, capabilities, network, web, apps, site, mcp, requests } = doors;
 
     let check_origin = middleware::from_fn_with_state(network.clone(), callers::check_origin);
 
-    let mcp = mcp.layer(
-        ServiceBuilder::new()
-            .layer(check_origin.clone())
-            .layer(cors::for_mcp(network.clone()))
-            .layer(middleware::from_fn_with_state(MCP_TIME, time_limit::enforce))
-            // Proxies must pass events on as they come.
-            .layer(SetResponseHeaderLayer::if_not_present(
-                HeaderName::from_static("x-accel-buffering"),
-                HeaderValue::from_static("no"),
-            ))
-            .layer(middleware::from_fn_with_state(authenticator, auth::require_identity))
-            .layer(middleware::from_fn(accept::complete))
-            .layer(middleware::from_fn(json_rpc::check))
-            .layer(middleware::from_fn_with_state(network.clone(), auth::require_scope)),
-    );
+    let before_identity = ServiceBuilder::new()
+        .layer(check_origin.clone())
+        .layer(cors::for_mcp(network.clone()))
+        .layer(middleware::from_fn_with_state(MCP_TIME, time_limit::enforce))
+        // Proxies must pass events on as they come.
+        .layer(SetResponseHeaderLayer::if_not_present(
+            HeaderName::from_static("x-accel-buffering"),
+            HeaderValue::from_static("no"),
+        ));
+    let after_identity = ServiceBuilder::new()
+        .layer(middleware::from_fn(accept::complete))
+        .layer(middleware::from_fn(json_rpc::check))
+        .layer(middleware::from_fn_with_state(network.clone(), auth::require_scope));
+    let mcp = mcp.layer(after_identity);
+    let by_url =
+        capability::routes(capabilities, service.clone(), &network, mcp.clone().layer(before_identity.clone()));
+    let mcp = mcp.layer(middleware::from_fn_with_state(authenticator, auth::require_identity)).layer(before_identity);
     let for_browsers = apps.as_ref().map(AuthorizationServer::for_browsers).unwrap_or_default();
     let for_programs = apps.as_ref().map(AuthorizationServer::for_programs).unwrap_or_default();
     let web = web.merge(for_browsers).layer(
@@ -99,17 +105,18 @@ pub(crate) fn router(doors: Doors) -> Router {
             .layer(RequestBodyLimitLayer::new(polymnemo_app::LONGEST_FORM))
             .layer(CompressionLayer::new()),
     );
-    let metadata = well_known::routes(network.clone(), apps.is_some());
+    let metadata = well_known::routes(network.clone());
 
     web.merge(mcp)
         .merge(for_programs)
+        .merge(by_url)
         .merge(metadata)
         .layer(middleware::from_fn_with_state(network.clone(), callers::check_host))
         .merge(health::routes(service))
         .layer(
             ServiceBuilder::new()
                 .layer(middleware::from_fn_with_state(requests, in_flight::track))
-                .layer(middleware::from_fn(request_log::record))
+                .layer(middleware::from_fn_with_state(network.clone(), request_log::record))
                 .layer(middleware::from_fn_with_state(network, security_headers::add))
                 .layer(CatchPanicLayer::custom(panics::answer)),
         )

@@ -13,9 +13,10 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     Error, Parts,
     auth::{Authenticator, StaticKeys},
-    config::{Config, SignInConfig},
+    config::{AuthorizationServer as Issues, Config, SignInConfig},
     connector, jobs,
     oauth::AuthorizationServer,
+    oidc::Issuer,
     router::{self, Doors},
     web::{self, SignIn},
 };
@@ -69,12 +70,17 @@ impl Server {
             streams.clone(),
         );
         let origin = network.origin_to_show(port);
+        let issuer = match &config.sign_in {
+            SignInConfig::Oidc(oidc) => Some(Arc::new(Issuer::new(oidc)?)),
+            _ => None,
+        };
         let sign_in = SignIn::new(
             &config.sign_in,
             network.clone(),
             service.clone(),
             parts.sessions.clone(),
             parts.secrets.clone(),
+            issuer.clone(),
             port,
         )?;
         let mcp_url = format!("{origin}{}", network.mcp_path);
@@ -86,13 +92,15 @@ impl Server {
             mcp_url,
             public_url: origin,
         };
-        // Letting an app in takes someone who can sign in.
-        let apps = match &config.sign_in {
-            SignInConfig::Closed => None,
-            _ => Some(AuthorizationServer::new(&config.oauth, service.clone(), network.clone(), web.site.clone())?),
+        let apps = match network.authorization_server {
+            Issues::Own => {
+                Some(AuthorizationServer::new(&config.oauth, service.clone(), network.clone(), web.site.clone())?)
+            }
+            Issues::None | Issues::External(_) => None,
         };
         let router = router::router(Doors {
-            authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone())),
+            authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone()).with_issuer(issuer)),
+            capabilities: StaticKeys::new(&config.access.capability_tokens),
             mcp: router::mount(&network.mcp_path, transport),
             service: service.clone(),
             site: web.site.clone(),

@@ -4,7 +4,7 @@
 //! ```text
 //! our own pages only (CSRF)
 //! └── session (tower-sessions, axum-login) → Ctx, Account among the request's extensions
-//!     ├── /sign-in/github, /sign-in/github/callback, /sign-in/link     at a limited rate
+//!     ├── /sign-in/github, /sign-in/oidc, each with /callback; /sign-in/link     at a limited rate
 //!     ├── /sign-out, /sign-out/everywhere
 //!     └── nobody gets further without a session, but to public routes → the web app
 //! ```
@@ -27,8 +27,10 @@ mod github;
 mod guard;
 mod identity;
 mod link;
+mod oidc;
 mod own_pages;
 mod people;
+mod provider;
 mod sign_in;
 mod sign_out;
 
@@ -55,9 +57,10 @@ use crate::{
     config::{NetworkConfig, SignInConfig},
     http::throttle::Throttle,
     oauth::{self, AuthorizationServer},
+    oidc::Issuer,
 };
 
-use self::{github::GitHub, people::People};
+use self::{github::GitHub, oidc::Oidc, people::People, provider::Provider};
 
 pub use link::SignInLinks;
 
@@ -76,7 +79,7 @@ pub(crate) struct SignIn {
 
 /// How a person signs in.
 enum Way {
-    GitHub(Box<GitHub>),
+    Provider(Provider),
     /// By a link, as the user of this name.
     Link {
         user: String,
@@ -92,7 +95,7 @@ struct Shared {
 }
 
 impl SignIn {
-    /// Prepares signing in as the settings say.
+    /// Prepares signing in as the settings say; the issuer is the one of the settings, if there is one.
     ///
     /// # Errors
     ///
@@ -103,12 +106,14 @@ impl SignIn {
         service: MemoryService,
         sessions: BrowserSessions,
         secrets: OneTimeSecrets,
+        issuer: Option<Arc<Issuer>>,
         port: u16,
     ) -> Result<Self, Error> {
-        let way = match config {
-            SignInConfig::GitHub(github) => Way::GitHub(Box::new(GitHub::new(github)?)),
-            SignInConfig::Link { user } => Way::Link { user: user.clone() },
-            SignInConfig::Closed => Way::Closed,
+        let way = match (issuer, config) {
+            (Some(issuer), _) => Way::Provider(Provider::Oidc(Oidc::new(issuer))),
+            (None, SignInConfig::GitHub(github)) => Way::Provider(Provider::GitHub(Box::new(GitHub::new(github)?))),
+            (None, SignInConfig::Link { user }) => Way::Link { user: user.clone() },
+            (None, SignInConfig::Oidc(_) | SignInConfig::Closed) => Way::Closed,
         };
         Ok(Self { way, rules: config.rules().into(), network, service, sessions, secrets, port })
     }
@@ -116,7 +121,8 @@ impl SignIn {
     /// What the sign-in page offers.
     pub(crate) fn offer(&self) -> SignInOffer {
         match &self.way {
-            Way::GitHub(github) => SignInOffer::GitHub { host: github.host().to_owned() },
+            Way::Provider(Provider::GitHub(github)) => SignInOffer::GitHub { host: github.host().to_owned() },
+            Way::Provider(Provider::Oidc(oidc)) => SignInOffer::Oidc { host: oidc.host().to_owned() },
             Way::Link { .. } => SignInOffer::Link,
             Way::Closed => SignInOffer::Closed,
         }
@@ -134,6 +140,8 @@ pub(crate) fn routes(sign_in: SignIn, web: WebContext, apps: Option<&Authorizati
     let entrances = Router::new()
         .route("/sign-in/github", get(sign_in::begin))
         .route("/sign-in/github/callback", get(sign_in::complete))
+        .route("/sign-in/oidc", get(sign_in::begin))
+        .route("/sign-in/oidc/callback", get(sign_in::complete))
         .route("/sign-in/link", get(link::open).post(link::paste))
         .route_layer(from_fn_with_state(shared.clone(), sign_in::limit))
         .with_state(shared.clone());

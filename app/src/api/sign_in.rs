@@ -16,6 +16,11 @@ pub enum SignInOffer {
         /// The host, with its port where that is not the usual one: `github.com`.
         host: String,
     },
+    /// At the OpenID Connect provider of this host.
+    Oidc {
+        /// The host, with its port where that is not the usual one.
+        host: String,
+    },
     /// By a link that works once, printed on the machine where the server runs.
     Link,
     /// Not at all: the server is open to others, and no identity provider is set.
@@ -25,13 +30,13 @@ pub enum SignInOffer {
 /// Why someone could not sign in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignInProblem {
-    /// The person, or GitHub on their behalf, said no.
+    /// The person, or the provider on their behalf, said no.
     Denied,
     /// The sign-in took too long, was done already, or began in another browser.
     Expired,
     /// The account is not among those that may sign in.
     NotAllowed,
-    /// GitHub does not answer, or not as it should.
+    /// The provider does not answer, or not as it should.
     Provider,
     /// The link is not known, was used before, or is too old.
     Link,

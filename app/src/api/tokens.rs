@@ -39,6 +39,9 @@ pub async fn create_api_token(
     /// The namespaces it is good for.
     #[server(default)]
     namespaces: Vec<String>,
+    /// Whether it may be a part of a URL, for clients that can send no header.
+    #[server(default)]
+    in_url: bool,
     /// The number of days after which it expires; never, when empty.
     #[server(default)]
     days: String,
@@ -49,7 +52,7 @@ pub async fn create_api_token(
     let service = expect_context::<crate::WebContext>().service;
     let expires_at = expiry(&days, jiff::Timestamp::now())?;
     let namespaces = (!all_namespaces).then_some(namespaces);
-    Ok(service.create_token(&ctx, NewApiToken { name, can_write, namespaces, expires_at }).await?)
+    Ok(service.create_token(&ctx, NewApiToken { name, can_write, in_url, namespaces, expires_at }).await?)
 }
 
 /// Revokes a token.

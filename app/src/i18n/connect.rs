@@ -156,7 +156,8 @@ pub(super) const ENGLISH: Connect = Connect {
         },
         any: Steps {
             first: "Most other clients read a file with `mcpServers` in it:",
-            then: "Where a client wants a kind of transport, it is streamable HTTP.",
+            then: "Where a client wants a kind of transport, it is streamable HTTP. For one that takes nothing but a URL, make a \
+                   token that is usable in a URL.",
             instruction: "wherever the client keeps your own instructions or system prompt",
         },
         any_name: "Any other client",
@@ -257,7 +258,7 @@ pub(super) const CHINESE: Connect = Connect {
         },
         any: Steps {
             first: "其他客户端大多读取一个带有 `mcpServers` 的文件：",
-            then: "如果客户端要求选择传输方式，请选 streamable HTTP。",
+            then: "如果客户端要求选择传输方式，请选 streamable HTTP。如果只能填写网址，请创建可在网址中使用的令牌。",
             instruction: "客户端保存个人指令或系统提示的位置",
         },
         any_name: "其他客户端",

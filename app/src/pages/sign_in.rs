@@ -1,4 +1,4 @@
-use leptos::{either::EitherOf3, prelude::*};
+use leptos::{either::EitherOf4, prelude::*};
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
 
@@ -49,7 +49,7 @@ fn Page() -> impl IntoView {
 pub(crate) fn Ways(offer: SignInOffer, next: String) -> impl IntoView {
     let text = &i18n::messages().on_server.sign_in;
     match offer {
-        SignInOffer::GitHub { host } => EitherOf3::A(view! {
+        SignInOffer::GitHub { host } => EitherOf4::A(view! {
             <p>{text.github}</p>
             <p>
                 // `external` leaves the link to the browser: it leads to the server, and on to GitHub.
@@ -58,7 +58,15 @@ pub(crate) fn Ways(offer: SignInOffer, next: String) -> impl IntoView {
                 </a>
             </p>
         }),
-        SignInOffer::Link => EitherOf3::B(view! {
+        SignInOffer::Oidc { host } => EitherOf4::B(view! {
+            <p>{text.oidc}</p>
+            <p>
+                <a class="button-main" href=with_next("/sign-in/oidc", &next) rel="external">
+                    {text.oidc_button.0} {host} {text.oidc_button.1}
+                </a>
+            </p>
+        }),
+        SignInOffer::Link => EitherOf4::C(view! {
             <p>{with_code(text.link)}</p>
             <form class="field" method="post" action="/sign-in/link">
                 <label for="link">{text.link_label}</label>
@@ -67,7 +75,7 @@ pub(crate) fn Ways(offer: SignInOffer, next: String) -> impl IntoView {
                 <button class="button-main">{text.link_button}</button>
             </form>
         }),
-        SignInOffer::Closed => EitherOf3::C(view! { <p>{with_code(text.closed)}</p> }),
+        SignInOffer::Closed => EitherOf4::D(view! { <p>{with_code(text.closed)}</p> }),
     }
 }
 

@@ -60,6 +60,7 @@ fn Created(created: CreatedApiToken) -> impl IntoView {
     let text = &i18n::messages().on_server.tokens;
     let connection = Resource::new(|| (), |()| connection_details());
     let secret = StoredValue::new(created.secret);
+    let in_url = created.token.in_url;
 
     view! {
         <section class="created" aria-labelledby="created">
@@ -74,7 +75,10 @@ fn Created(created: CreatedApiToken) -> impl IntoView {
                         .ok()
                         .map(|connection| {
                             let entry = clients::mcp_servers(&connection.mcp_url, &secret.get_value());
-                            view! { <CodeBlock label="mcp.json" text=entry /> }
+                            let address = in_url
+                                .then(|| clients::with_token_in(&connection.mcp_url, &secret.get_value()))
+                                .map(|url| view! { <p>{text.created_url}</p> <CodeBlock label="URL" text=url /> });
+                            view! { <CodeBlock label="mcp.json" text=entry /> {address} }
                         })
                 })}
             </Suspense>
@@ -97,6 +101,7 @@ fn NewToken() -> impl IntoView {
     let [name_fault, namespaces_fault, fault] = faults(sent.as_ref());
     let can_write = sent.as_ref().is_some_and(|sent| sent.has("can_write", "true"));
     let some_namespaces = sent.as_ref().is_some_and(|sent| sent.has("all_namespaces", "false"));
+    let in_url = sent.as_ref().is_some_and(|sent| sent.has("in_url", "true"));
     let days = sent.as_ref().and_then(|sent| sent.text("days")).unwrap_or("365").to_owned();
 
     view! {
@@ -144,6 +149,14 @@ fn NewToken() -> impl IntoView {
                         }}
                     </Suspense>
                     {namespaces_fault.map(|fault| view! { <Fault fault /> })}
+                </fieldset>
+                <fieldset class="choice">
+                    <legend>{text.way}</legend>
+                    <label>
+                        <input type="checkbox" name="in_url" value="true" checked=in_url />
+                        <span>{text.in_url}</span>
+                        <span class="hint">{text.in_url_hint}</span>
+                    </label>
                 </fieldset>
                 <div class="field">
                     <label for="days">{text.expires}</label>
@@ -282,6 +295,7 @@ fn Token(token: ApiToken) -> impl IntoView {
                         {is_paused.then(|| view! { <span class="is-paused">{text.paused}</span> })}
                         <span>{access}</span>
                         <span>{namespaces}</span>
+                        {token.in_url.then(|| view! { <span>{text.by_url}</span> })}
                         {used}
                     </span>
                 </summary>

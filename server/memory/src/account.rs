@@ -56,6 +56,8 @@ pub struct TokenAccess {
     pub user: User,
     /// What it may do.
     pub grants: Grants,
+    /// Whether it may be a part of a URL.
+    pub in_url: bool,
 }
 
 /// Why a presented token lets nobody in. Only its owner can know more than that it is unknown, so the text may be shown

@@ -511,8 +511,13 @@ mod tests {
 
     #[test]
     fn noise_is_subtracted() {
-        let candidates =
-            || Candidates { passages: vec![candidate(1, 0.6, &[])], weights: vec![4.0], scope: 100, pending: 0, compared: 1 };
+        let candidates = || Candidates {
+            passages: vec![candidate(1, 0.6, &[])],
+            weights: vec![4.0],
+            scope: 100,
+            pending: 0,
+            compared: 1,
+        };
         let found = |noise: f32| {
             Ranker::new(candidates(), &["zzz".to_owned()], noise, CALIBRATION).finish(Neighbourhood::default()).memories
         };

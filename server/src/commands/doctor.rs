@@ -119,12 +119,14 @@ fn who_may_sign_in(config: &Config) -> String {
             let who = if github.allowed.is_some() { "those in POLYMNEMO_ALLOWED_LOGINS" } else { "everyone" };
             format!("{who} with an account at {}", github.url)
         }
+        SignInConfig::Oidc(oidc) => format!("everyone with an account at {}", oidc.issuer),
         SignInConfig::Link { user } => format!("{user}, with a link that `polymnemo sign-in-link` prints"),
         SignInConfig::Closed if config.network.is_for_this_machine_only() => {
             "nobody; POLYMNEMO_API_KEYS names several users, and POLYMNEMO_STDIO_USER chooses none".to_owned()
         }
         SignInConfig::Closed => {
-            "nobody; others can reach the server, and POLYMNEMO_GITHUB_CLIENT_ID is not set".to_owned()
+            "nobody; others can reach the server, and neither POLYMNEMO_GITHUB_CLIENT_ID nor POLYMNEMO_OIDC_ISSUER is set"
+                .to_owned()
         }
     }
 }

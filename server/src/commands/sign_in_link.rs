@@ -31,6 +31,12 @@ fn check(config: &Config) -> Result<(), ConfigError> {
                 "set, so people sign in with GitHub and not by a link; open the web page instead",
             ));
         }
+        SignInConfig::Oidc(_) => {
+            return Err(ConfigError::new(
+                "POLYMNEMO_OIDC_ISSUER",
+                "set, so people sign in there and not by a link; open the web page instead",
+            ));
+        }
         SignInConfig::Closed => {
             config.access.stdio_user()?;
             return Err(ConfigError::new(

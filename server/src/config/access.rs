@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::{ConfigError, Secret, Settings, list};
+use super::{ConfigError, Secret, Settings, capabilities::capability_tokens, list};
 
 /// The user of the generated key, and of `stdio` when no keys are set.
 pub const LOCAL_USER: &str = "local";
@@ -15,6 +15,8 @@ const USER_CHARS: usize = 100;
 pub struct AccessConfig {
     /// The keys from the settings; when there are none, one is generated for [`LOCAL_USER`].
     pub api_keys: Vec<ApiKey>,
+    /// The tokens from the settings that are used as a part of a URL.
+    pub capability_tokens: Vec<ApiKey>,
     /// The user that the stdio door works for.
     pub stdio_user: StdioUser,
 }
@@ -55,7 +57,7 @@ impl AccessConfig {
                 }
             }
         };
-        Ok(Self { api_keys, stdio_user })
+        Ok(Self { api_keys, capability_tokens: capability_tokens(settings)?, stdio_user })
     }
 
     /// The user that the stdio door works for.
@@ -109,7 +111,7 @@ fn api_keys(settings: &Settings, for_this_machine_only: bool) -> Result<Vec<ApiK
     Ok(pairs)
 }
 
-fn check_user(variable: &str, user: &str) -> Result<(), ConfigError> {
+pub(super) fn check_user(variable: &str, user: &str) -> Result<(), ConfigError> {
     if user.chars().count() > USER_CHARS || user.chars().any(char::is_control) {
         return Err(ConfigError::new(
             variable,

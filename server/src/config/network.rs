@@ -6,7 +6,7 @@ use std::{
 use http::HeaderMap;
 use url::{Host, Url};
 
-use super::{ConfigError, Settings, list, parse};
+use super::{AuthorizationServer, ConfigError, Settings, list, parse};
 
 /// Where the server listens and how clients call it.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct NetworkConfig {
     pub allowed_hosts: Vec<AllowedHost>,
     /// The web origins whose pages may call the server.
     pub allowed_origins: Vec<AllowedOrigin>,
+    /// Who gives out access tokens for the endpoint.
+    pub authorization_server: AuthorizationServer,
 }
 
 /// A host and, if any was given, a port, as in a `Host` header or an origin.
@@ -108,6 +110,7 @@ impl NetworkConfig {
             mcp_path: mcp_path(settings)?,
             allowed_hosts,
             allowed_origins,
+            authorization_server: AuthorizationServer::None,
         })
     }
 

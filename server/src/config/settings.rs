@@ -46,6 +46,11 @@ pub const SETTINGS: &[Setting] = &[
         "Who may connect: key:user pairs, comma separated. Keys have 16 characters or more unless the server is for this machine only.",
     ),
     setting(
+        "POLYMNEMO_CAPABILITY_TOKENS",
+        "none",
+        "For clients that can send no header: name:token pairs, comma separated, for the URL /c/TOKEN/mcp. Tokens have 32 letters, digits, - and _ or more.",
+    ),
+    setting(
         "POLYMNEMO_STDIO_USER",
         "the only user of the API keys, else `local`",
         "The user that `polymnemo stdio` works for, and that a sign-in link is for.",
@@ -62,6 +67,23 @@ pub const SETTINGS: &[Setting] = &[
         "everyone with an account there",
         "Who may sign in with GitHub: logins and org:NAME for the members of an organisation, comma separated.",
     ),
+    setting(
+        "POLYMNEMO_OIDC_ISSUER",
+        "none",
+        "Instead of GitHub: an authorization server (Auth0, Keycloak, WorkOS) that clients get their tokens from and where people sign in.",
+    ),
+    setting(
+        "POLYMNEMO_OIDC_AUDIENCE",
+        "the URL of the MCP endpoint",
+        "What the access tokens of the issuer for this server have as `aud`; several are comma separated.",
+    ),
+    setting(
+        "POLYMNEMO_OIDC_CLIENT_ID",
+        "none",
+        "The id of a client at the issuer, for signing in to the web app. Its callback URL is the public URL with /sign-in/oidc/callback.",
+    ),
+    setting("POLYMNEMO_OIDC_CLIENT_SECRET", "none", "The secret of that client, unless it is a public one."),
+    setting("POLYMNEMO_OIDC_SUBJECT_PREFIX", "none", "What the subjects of the issuer's users begin with here."),
     setting("POLYMNEMO_SHARED_NAMESPACES", "shared", "Namespaces that everyone may read, comma separated."),
     setting("POLYMNEMO_DEFAULT_NAMESPACE", "personal", "Where a new user's memories go when no namespace is given."),
     setting("POLYMNEMO_TIME_ZONE", "the system's", "The time zone of a new user, an IANA name: Europe/Berlin"),
@@ -102,13 +124,8 @@ const TEST_ONLY: &[&str] = &["POLYMNEMO_CLIENT_DOCUMENTS_URL", "POLYMNEMO_EVAL_D
 
 /// Names that are planned and do nothing yet. To set one and have it ignored would be worse than
 /// to be told: someone who limits a rate relies on it.
-const NOT_YET: &[&str] = &[
-    "POLYMNEMO_BLOB_",
-    "POLYMNEMO_EXTRACTION_MODE",
-    "POLYMNEMO_OIDC_",
-    "POLYMNEMO_RATELIMIT_",
-    "POLYMNEMO_RSP_CONFIG",
-];
+const NOT_YET: &[&str] =
+    &["POLYMNEMO_BLOB_", "POLYMNEMO_EXTRACTION_MODE", "POLYMNEMO_RATELIMIT_", "POLYMNEMO_RSP_CONFIG"];
 
 /// The settings that are set, by name. An empty value counts as not set, because that is what
 /// `NAME=${NAME:-}` in a compose file gives.

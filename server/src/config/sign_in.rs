@@ -3,13 +3,15 @@ use std::{collections::BTreeSet, net::IpAddr};
 use sha2::{Digest, Sha256};
 use url::{Host, Url};
 
-use super::{AccessConfig, Authority, ConfigError, NetworkConfig, Secret, Settings, list};
+use super::{AccessConfig, Authority, ConfigError, NetworkConfig, OidcConfig, Secret, Settings, list};
 
 /// How a person signs in to the web app.
 #[derive(Debug, Clone)]
 pub enum SignInConfig {
     /// At GitHub, or at a GitHub Enterprise server.
     GitHub(GitHubConfig),
+    /// At the authorization server that clients get their tokens from, too.
+    Oidc(OidcConfig),
     /// By a link that works once and that only this machine can open, as the user of this name.
     Link {
         /// The user that stdio works for too.
@@ -48,7 +50,9 @@ pub struct AllowedLogins {
 const ID: &str = "POLYMNEMO_GITHUB_CLIENT_ID";
 const SECRET: &str = "POLYMNEMO_GITHUB_CLIENT_SECRET";
 const URL: &str = "POLYMNEMO_GITHUB_URL";
-const ALLOWED: &str = "POLYMNEMO_ALLOWED_LOGINS";
+pub(super) const ALLOWED: &str = "POLYMNEMO_ALLOWED_LOGINS";
+/// What sets GitHub as identity provider.
+pub(super) const GITHUB: [&str; 3] = [ID, SECRET, URL];
 
 impl SignInConfig {
     pub(super) fn from_settings(
@@ -56,6 +60,9 @@ impl SignInConfig {
         network: &NetworkConfig,
         access: &AccessConfig,
     ) -> Result<Self, ConfigError> {
+        if let Some(oidc) = OidcConfig::from_settings(settings, network)? {
+            return Ok(Self::Oidc(oidc));
+        }
         let (client_id, client_secret) = match (settings.get(ID), settings.get(SECRET)) {
             (Some(id), Some(secret)) => (id.to_owned(), Secret::new(secret)),
             (Some(_), None) => return Err(missing(SECRET, ID)),
@@ -87,6 +94,7 @@ impl SignInConfig {
     pub(crate) fn rules(&self) -> String {
         let rules = match self {
             Self::GitHub(GitHubConfig { url, allowed, .. }) => format!("{url} {allowed:?}"),
+            Self::Oidc(oidc) => format!("{} {:?} {:?}", oidc.issuer, oidc.client_id, oidc.subject_prefix),
             Self::Link { user } => format!("link {user:?}"),
             Self::Closed => "closed".to_owned(),
         };
@@ -107,25 +115,23 @@ fn missing(missing: &str, given: &str) -> ConfigError {
 }
 
 /// A session is as good as a password, so it crosses a network encrypted or not at all.
-fn check_transport(network: &NetworkConfig) -> Result<(), ConfigError> {
+pub(super) fn check_transport(network: &NetworkConfig) -> Result<(), ConfigError> {
     let variable = "POLYMNEMO_PUBLIC_URL";
     match &network.public_url {
         Some(url) if url.starts_with("https://") || Url::parse(url).is_ok_and(|url| is_loopback(&url)) => Ok(()),
         Some(url) => Err(ConfigError::new(
             variable,
-            format!(
-                "`{url}` is not encrypted; sign-in with GitHub needs https, unless the server is called by a loopback name"
-            ),
+            format!("`{url}` is not encrypted; signing in needs https, unless the server is called by a loopback name"),
         )),
         None if network.host.is_loopback() && network.only_loopback_names_are_allowed() => Ok(()),
         None => Err(ConfigError::new(
             variable,
-            "not set; sign-in with GitHub on a server that others can call needs the URL that it comes back to: https://memory.example.com",
+            "not set; signing in to a server that others can call needs the URL that browsers come back to: https://memory.example.com",
         )),
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+pub(super) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -289,7 +295,7 @@ mod tests {
         let link = |settings: &[(&str, &str)]| match read(settings).unwrap() {
             SignInConfig::Link { user } => Some(user),
             SignInConfig::Closed => None,
-            SignInConfig::GitHub(_) => panic!("there is no provider"),
+            SignInConfig::GitHub(_) | SignInConfig::Oidc(_) => panic!("there is no provider"),
         };
         assert_eq!(link(&[]).unwrap(), "local");
         assert_eq!(link(&[("POLYMNEMO_API_KEYS", "k:alice")]).unwrap(), "alice");

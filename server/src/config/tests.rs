@@ -63,9 +63,7 @@ fn an_unknown_name_is_refused_with_the_nearest_known_one() {
 
 #[test]
 fn what_this_version_lacks_is_refused_and_not_ignored() {
-    for name in
-        ["POLYMNEMO_OIDC_ISSUER", "POLYMNEMO_RATELIMIT_ENABLED", "POLYMNEMO_RSP_CONFIG", "POLYMNEMO_BLOB_BACKEND"]
-    {
+    for name in ["POLYMNEMO_RATELIMIT_ENABLED", "POLYMNEMO_RSP_CONFIG", "POLYMNEMO_BLOB_BACKEND"] {
         let message = refusal(&[(name, "x")]);
         assert!(message.starts_with(name) && message.contains("not supported by this version"), "{message}");
     }
@@ -90,6 +88,8 @@ fn a_malformed_value_is_refused_by_name() {
         ("POLYMNEMO_API_KEYS", "key:"),
         ("POLYMNEMO_API_KEYS", "the-same-key-twice:a,the-same-key-twice:b"),
         ("POLYMNEMO_API_KEYS", ","),
+        ("POLYMNEMO_CAPABILITY_TOKENS", "alice:too-short"),
+        ("POLYMNEMO_OIDC_ISSUER", "id.example.com"),
         ("POLYMNEMO_TIME_ZONE", "Mars/Olympus"),
         ("POLYMNEMO_DEFAULT_NAMESPACE", "shared"),
         ("POLYMNEMO_SHARED_NAMESPACES", "team,<b>"),
@@ -133,6 +133,8 @@ fn no_message_and_no_debug_text_holds_a_secret() {
     assert!(!refusal(&[("POLYMNEMO_API_KEYS", keys)]).contains("hunter2"));
     assert!(!refusal(&[("POLYMNEMO_DATABASE_URL", "hunter2")]).contains("hunter2"));
     assert!(!refusal(&[("POLYMNEMO_PUBLIC_URL", "https://me:hunter2@example.com")]).contains("hunter2"));
+    assert!(!refusal(&[("POLYMNEMO_CAPABILITY_TOKENS", "alice:hunter2")]).contains("hunter2"));
+    assert!(!refusal(&[("POLYMNEMO_OIDC_ISSUER", "https://me:hunter2@example.com")]).contains("hunter2"));
     let broken = "POLYMNEMO_HOST=127.0.0.1\nPOLYMNEMO_API_KEYS=hunter2 and more\n";
     let message = read_with_file(&[], broken).unwrap_err().to_string();
     assert!(message.contains("line 2") && !message.contains("hunter2"), "{message}");
@@ -140,6 +142,7 @@ fn no_message_and_no_debug_text_holds_a_secret() {
     let config = read(&[
         ("POLYMNEMO_API_KEYS", "hunter2-hunter2-hunter2:alice"),
         ("POLYMNEMO_DATABASE_URL", "postgres://me:hunter2@localhost/db"),
+        ("POLYMNEMO_CAPABILITY_TOKENS", "alice:hunter2-hunter2-hunter2-hunter2-hunter2"),
     ]);
     assert!(!format!("{:?}", config.unwrap()).contains("hunter2"));
 }

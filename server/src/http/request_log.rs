@@ -1,9 +1,15 @@
-use std::time::Instant;
+use std::{sync::Arc, time::Instant};
 
-use axum::{extract::Request, middleware::Next, response::Response};
-use http::{HeaderName, HeaderValue, Uri};
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+use http::{HeaderName, HeaderValue};
 use tracing::{Instrument, Level};
 use uuid::Uuid;
+
+use crate::config::NetworkConfig;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -16,14 +22,14 @@ const PATH_CHARS: usize = 200;
 ///
 /// The log holds neither headers nor queries, and of a capability path only that it is one, so
 /// that no credential gets into it.
-pub(crate) async fn record(mut request: Request, next: Next) -> Response {
+pub(crate) async fn record(State(network): State<Arc<NetworkConfig>>, mut request: Request, next: Next) -> Response {
     let id = request_id(&request);
     // Of the highest level, so that the id is in the lines of every filter.
     let span = tracing::error_span!(
         "request",
         request.id = id,
         http.method = %request.method(),
-        http.path = loggable_path(request.uri()),
+        http.path = loggable_path(request.uri().path(), &network.mcp_path),
         user.id = tracing::field::Empty,
     );
     // For code that runs on behalf of the request in a task of its own.
@@ -60,11 +66,25 @@ fn request_id(request: &Request) -> String {
     given.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned)
 }
 
-fn loggable_path(uri: &Uri) -> String {
-    let path = uri.path();
-    if path.starts_with("/c/") {
-        return "/c/[hidden]".to_owned();
+/// A path without what follows a segment `c`, where a secret is. The segment counts wherever it is, and in every way to write
+/// it: a client that was given a mistyped URL sends its secret all the same.
+fn loggable_path(path: &str, mcp_path: &str) -> String {
+    let mut shown = 0;
+    for segment in path.split('/') {
+        shown += segment.len();
+        if matches!(segment, "c" | "C" | "%63" | "%43") {
+            let (start, hidden) = path.split_at(shown);
+            let hidden = hidden.strip_prefix('/').unwrap_or(hidden);
+            let after = hidden.find('/').map_or("", |at| hidden.split_at(at).1).trim_end_matches('/');
+            let end = if after == mcp_path { after } else { "" };
+            return format!("{}/…{end}", shortened(start));
+        }
+        shown += 1;
     }
+    shortened(path)
+}
+
+fn shortened(path: &str) -> String {
     path.chars().take(PATH_CHARS).collect()
 }
 
@@ -74,9 +94,18 @@ mod tests {
 
     #[test]
     fn a_path_is_logged_without_its_query_and_a_capability_not_at_all() {
-        let path = |uri: &str| loggable_path(&uri.parse().unwrap());
+        let path = |uri: &str| loggable_path(uri.parse::<http::Uri>().unwrap().path(), "/mcp");
         assert_eq!(path("/mcp?access_token=hunter2"), "/mcp");
-        assert_eq!(path("/c/hunter2/mcp"), "/c/[hidden]");
+        for right in ["/c/hunter2/mcp", "/c/hunter2/mcp/", "/c//mcp"] {
+            assert_eq!(path(right), "/c/…/mcp");
+        }
+        for mistyped in ["/c/hunter2", "/c/mcp/hunter2", "/c/hunter2/x/mcp", "/c/hunter2mcp", "/c/", "/c"] {
+            assert_eq!(path(mistyped), "/c/…");
+        }
+        for odd in ["//c/hunter2/mcp", "/C/hunter2/mcp", "/%63/hunter2/mcp", "/mcp/c/hunter2", "/a/b/c/hunter2"] {
+            assert!(!path(odd).contains("hunter2"), "{odd}");
+        }
+        assert_eq!(path("/memories/0198c0de"), "/memories/0198c0de");
         assert_eq!(path(&format!("/{}", "a".repeat(999))).len(), PATH_CHARS);
     }
 }

@@ -7,7 +7,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::config::NetworkConfig;
+use crate::{capability, config::NetworkConfig};
 
 /// Sent with every answer, whatever it is.
 const ALWAYS: [(HeaderName, &str); 3] = [
@@ -38,6 +38,7 @@ pub(crate) async fn add(State(network): State<Arc<NetworkConfig>>, request: Requ
     let is_way_of_apps = WAY_OF_APPS
         .iter()
         .any(|way| path.strip_prefix(way).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    let holds_secret = capability::is_below(request.uri().path());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     for (name, value) in ALWAYS {
@@ -46,6 +47,9 @@ pub(crate) async fn add(State(network): State<Arc<NetworkConfig>>, request: Requ
     if !is_way_of_apps {
         let (name, value) = OPENER_POLICY;
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    if holds_secret {
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     }
     for (name, value) in BY_DEFAULT {
         insert_if_absent(headers, name, value);

@@ -1,28 +1,26 @@
 //! Asks GitHub who someone is.
 
-use std::{borrow::Cow, future::Future, pin::Pin, time::Duration};
+use std::borrow::Cow;
 
 use http::{HeaderValue, StatusCode, header};
 use oauth2::{
-    AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndpointNotSet,
-    EndpointSet, HttpRequest, HttpResponse, PkceCodeChallenge, PkceCodeVerifier, RedirectUrl, RequestTokenError, Scope,
-    TokenResponse as _, TokenUrl,
+    AuthType, AuthUrl, AuthorizationCode, ClientId, ClientSecret, CsrfToken, EndpointNotSet, EndpointSet,
+    PkceCodeChallenge, PkceCodeVerifier, RequestTokenError, Scope, TokenResponse as _, TokenUrl,
     basic::{BasicClient, BasicRequestTokenError},
 };
+use polymnemo_memory::Identity;
 use serde::{Deserialize, de::DeserializeOwned};
 
+use super::{
+    people::Proof,
+    provider::{Attempt, Refusal, STATE_BYTES, plain, redirect_url, trouble},
+};
 use crate::{
     Error,
     config::{AllowedLogins, GitHubConfig},
+    outbound::{Outbound, OutboundError},
 };
 
-/// How long a connection, and a whole answer, may take.
-const CONNECT_TIME: Duration = Duration::from_secs(5);
-const ANSWER_TIME: Duration = Duration::from_secs(10);
-/// The longest answer that is read, in bytes. A user is a few thousand.
-const ANSWER_BYTES: usize = 256 << 10;
-/// The random bytes of a `state`.
-const STATE_BYTES: u32 = 32;
 /// The longest login that is shown, in characters; GitHub's are shorter.
 const LOGIN_CHARS: usize = 100;
 
@@ -31,38 +29,19 @@ type Client = BasicClient<EndpointSet, EndpointNotSet, EndpointNotSet, EndpointN
 /// GitHub, or a GitHub Enterprise server, as identity provider.
 pub(super) struct GitHub {
     oauth: Client,
-    http: Http,
+    http: Outbound,
     url: String,
     host: String,
     api_url: String,
     allowed: Option<AllowedLogins>,
 }
 
-/// A sign-in that begins: where to send the browser, and what to keep until it comes back.
-pub(super) struct Attempt {
-    pub(super) address: String,
-    pub(super) state: String,
-    pub(super) verifier: String,
-}
-
 /// Who someone is at GitHub.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct GitHubUser {
+struct GitHubUser {
     /// Stays the same for ever.
-    pub(super) id: u64,
+    id: u64,
     /// Can change, and be taken by someone else later. For people to read.
-    pub(super) login: String,
-}
-
-/// Why GitHub did not vouch for someone. The texts are for the log and hold no secret.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Refusal {
-    #[error("the account is not among those that may sign in")]
-    NotAllowed,
-    #[error("the code is not taken: {0}")]
-    Code(String),
-    #[error("{0}")]
-    Trouble(String),
+    login: String,
 }
 
 impl GitHub {
@@ -78,7 +57,7 @@ impl GitHub {
             .set_auth_uri(authorize)
             .set_token_uri(token)
             .set_auth_type(AuthType::RequestBody);
-        let http = Http::new(config.is_on_this_machine).map_err(|error| failed(error.to_string()))?;
+        let http = Outbound::new(config.is_on_this_machine).map_err(|error| failed(error.to_string()))?;
         let host = url.split_once("://").map_or(url.as_str(), |(_, host)| host).to_owned();
         Ok(Self {
             oauth,
@@ -88,11 +67,6 @@ impl GitHub {
             api_url: config.api_url.clone(),
             allowed: config.allowed.clone(),
         })
-    }
-
-    /// The issuer of the identities: `https://github.com`.
-    pub(super) fn issuer(&self) -> &str {
-        &self.url
     }
 
     /// Its host, for people to read.
@@ -114,17 +88,17 @@ impl GitHub {
             request = request.add_scope(Scope::new("read:org".to_owned()));
         }
         let (address, state) = request.url();
-        Ok(Attempt { address: address.into(), state: state.into_secret(), verifier: verifier.into_secret() })
+        Ok(Attempt {
+            address: address.into(),
+            state: state.into_secret(),
+            verifier: verifier.into_secret(),
+            nonce: None,
+        })
     }
 
     /// Completes a sign-in: exchanges the code, asks who it is and whether they may sign in. The
     /// access token is used for that only and dropped here.
-    pub(super) async fn complete(
-        &self,
-        code: String,
-        verifier: String,
-        redirect: String,
-    ) -> Result<GitHubUser, Refusal> {
+    pub(super) async fn complete(&self, code: String, verifier: String, redirect: String) -> Result<Proof, Refusal> {
         let redirect = redirect_url(redirect)?;
         let token = self
             .oauth
@@ -139,7 +113,11 @@ impl GitHub {
             self.ask("user", token).await?.ok_or_else(|| trouble("it knows no user of its own token"))?;
         let login: String = user.login.chars().filter(|character| !character.is_control()).take(LOGIN_CHARS).collect();
         let user = GitHubUser { id: user.id, login };
-        if self.may_sign_in(&user, token).await? { Ok(user) } else { Err(Refusal::NotAllowed) }
+        if !self.may_sign_in(&user, token).await? {
+            return Err(Refusal::NotAllowed);
+        }
+        let identity = Identity { issuer: self.url.clone(), subject: user.id.to_string() };
+        Ok(Proof { identity, name: user.login })
     }
 
     async fn may_sign_in(&self, user: &GitHubUser, token: &str) -> Result<bool, Refusal> {
@@ -191,17 +169,9 @@ struct MembershipAnswer {
     state: String,
 }
 
-fn trouble(what: &str) -> Refusal {
-    Refusal::Trouble(what.to_owned())
-}
-
-fn redirect_url(redirect: String) -> Result<RedirectUrl, Refusal> {
-    RedirectUrl::new(redirect).map_err(|_| trouble("the address to come back to is none"))
-}
-
 /// GitHub tells of a code that is wrong, used or too old with the status 200 and another body, which
 /// the library can't read.
-fn refusal_of(error: &BasicRequestTokenError<HttpError>) -> Refusal {
+fn refusal_of(error: &BasicRequestTokenError<OutboundError>) -> Refusal {
     #[derive(Deserialize)]
     struct Answer {
         error: String,
@@ -213,63 +183,7 @@ fn refusal_of(error: &BasicRequestTokenError<HttpError>) -> Refusal {
         RequestTokenError::Other(_) => None,
     };
     match code {
-        Some(code) => Refusal::Code(code.chars().filter(|character| !character.is_control()).take(100).collect()),
+        Some(code) => Refusal::Code(plain(&code)),
         None => trouble("its answer to the code can't be read"),
-    }
-}
-
-/// HTTP with limits: on time, on length, and without redirects, which have no place here.
-struct Http(reqwest::Client);
-
-/// What went wrong on the way. It doesn't tell addresses.
-#[derive(Debug, thiserror::Error)]
-enum HttpError {
-    #[error("it can't be reached: {0}")]
-    Unreachable(String),
-    #[error("its answer is longer than {ANSWER_BYTES} bytes")]
-    TooLong,
-    #[error("its answer is malformed")]
-    Malformed,
-}
-
-impl Http {
-    fn new(is_on_this_machine: bool) -> reqwest::Result<Self> {
-        let client = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(CONNECT_TIME)
-            .timeout(ANSWER_TIME)
-            .user_agent(concat!("polymnemo/", env!("CARGO_PKG_VERSION")))
-            .https_only(!is_on_this_machine);
-        // What is on this machine is not reached by way of a proxy.
-        let client = if is_on_this_machine { client.no_proxy() } else { client };
-        Ok(Self(client.build()?))
-    }
-
-    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let unreachable =
-            |error: reqwest::Error| HttpError::Unreachable(crate::error::in_one_line(&error.without_url()));
-        let request = reqwest::Request::try_from(request).map_err(unreachable)?;
-        let mut response = self.0.execute(request).await.map_err(unreachable)?;
-        let mut answer = http::Response::builder().status(response.status());
-        if let Some(content_type) = response.headers().get(header::CONTENT_TYPE) {
-            answer = answer.header(header::CONTENT_TYPE, content_type);
-        }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
-            if body.len() + chunk.len() > ANSWER_BYTES {
-                return Err(HttpError::TooLong);
-            }
-            body.extend_from_slice(&chunk);
-        }
-        answer.body(body).map_err(|_| HttpError::Malformed)
-    }
-}
-
-impl<'client> AsyncHttpClient<'client> for Http {
-    type Error = HttpError;
-    type Future = Pin<Box<dyn Future<Output = Result<HttpResponse, HttpError>> + Send + 'client>>;
-
-    fn call(&'client self, request: HttpRequest) -> Self::Future {
-        Box::pin(self.send(request))
     }
 }

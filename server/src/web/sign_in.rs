@@ -1,4 +1,4 @@
-//! Sign-in with GitHub: to it and back (RFC 6749 section 4.1, with PKCE).
+//! Sign-in with an identity provider: to it and back (RFC 6749 section 4.1, with PKCE).
 //!
 //! What binds the two halves together:
 //!
@@ -12,7 +12,7 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
-    extract::{ConnectInfo, Query, Request, State, rejection::QueryRejection},
+    extract::{ConnectInfo, MatchedPath, Query, Request, State, rejection::QueryRejection},
     middleware::Next,
     response::{IntoResponse, Redirect, Response},
 };
@@ -22,7 +22,6 @@ use polymnemo_app::{
     api::sign_in::SignInProblem,
     paths::{SIGN_IN, after_sign_in, sign_in_path},
 };
-use polymnemo_memory::Identity;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use subtle::ConstantTimeEq;
@@ -30,22 +29,21 @@ use tower_sessions::{Expiry, cookie::time};
 
 use super::{
     Shared, Way, back,
-    github::{GitHub, Refusal},
     identity::begin_stay,
     own_pages,
     people::{AuthSession, Proof},
+    provider::{Answer, Attempt, Provider, Refusal, plain},
     see_other,
 };
 use crate::http::client_address::network_of;
 
-/// How long a person may take at GitHub.
+/// How long a person may take at the provider.
 const LIFETIME: Duration = Duration::from_secs(600);
-/// The purpose of the secrets kept for it.
-const PURPOSE: &str = "sign-in with GitHub";
 /// The key in a session under which the value is that binds a sign-in to its browser.
 const BROWSER: &str = "sign_in_browser";
-/// The longest `state` and `code` that are looked at, in bytes; GitHub's codes have 20.
-const PARAMETER_BYTES: usize = 512;
+/// The longest `state` and `code` that are looked at, in bytes. GitHub's codes have 20, but there are issuers that put
+/// everything into theirs.
+const PARAMETER_BYTES: usize = 4096;
 
 /// What is kept of a sign-in until it comes back.
 #[derive(Serialize, Deserialize)]
@@ -54,6 +52,7 @@ struct Kept {
     redirect: String,
     next: String,
     browser: String,
+    nonce: Option<String>,
 }
 
 /// The query of the link that begins.
@@ -62,37 +61,45 @@ pub(super) struct Beginning {
     next: Option<String>,
 }
 
-/// The query with which GitHub sends the browser back.
+/// The query with which the provider sends the browser back.
 #[derive(Deserialize)]
 pub(super) struct Completion {
     state: Option<String>,
     code: Option<String>,
     error: Option<String>,
+    iss: Option<String>,
 }
 
-/// Sends the browser to GitHub.
+/// Sends the browser to the provider.
 pub(super) async fn begin(
     State(shared): State<Arc<Shared>>,
+    route: MatchedPath,
     auth: AuthSession,
     headers: HeaderMap,
     query: Result<Query<Beginning>, QueryRejection>,
 ) -> Response {
     let next = query.ok().and_then(|Query(query)| query.next);
     let next = after_sign_in(next.as_deref());
-    let Way::GitHub(github) = &shared.sign_in.way else { return see_other(SIGN_IN) };
+    let Some(provider) = provider_at(&shared, &route) else { return see_other(SIGN_IN) };
     if own_pages::is_from_elsewhere(&headers) {
-        // GitHub remembers its consent, so another site's link would sign a person in unasked.
+        // A provider remembers its consent, so another site's link would sign a person in unasked.
         return see_other(&sign_in_path(next));
     }
-    match address_at(&shared, github, &auth, &headers, next).await {
+    match address_at(&shared, provider, &auth, &headers, next).await {
         Ok(address) => Redirect::to(&address).into_response(),
         Err(problem) => back(problem, next),
     }
 }
 
+/// The provider of this server, where this is its route and not another one's.
+fn provider_at<'a>(shared: &'a Shared, route: &MatchedPath) -> Option<&'a Provider> {
+    let Way::Provider(provider) = &shared.sign_in.way else { return None };
+    route.as_str().starts_with(provider.path()).then_some(provider)
+}
+
 async fn address_at(
     shared: &Shared,
-    github: &GitHub,
+    provider: &Provider,
     auth: &AuthSession,
     headers: &HeaderMap,
     next: &str,
@@ -101,14 +108,15 @@ async fn address_at(
         tracing::error!(%error, "a session could not begin");
         SignInProblem::Unavailable
     })?;
-    let redirect = format!("{}/sign-in/github/callback", shared.sign_in.network.origin_for(headers));
-    let attempt = github.begin(redirect.clone()).map_err(|refusal| {
-        tracing::error!(reason = %refusal, "sign-in with GitHub could not begin");
+    let redirect = format!("{}{}/callback", shared.sign_in.network.origin_for(headers), provider.path());
+    let attempt = provider.begin(redirect.clone()).await.map_err(|refusal| {
+        tracing::error!(provider = provider.host(), reason = %refusal, "a sign-in could not begin");
         SignInProblem::Provider
     })?;
-    let kept = Kept { verifier: attempt.verifier, redirect, next: next.to_owned(), browser };
-    shared.sign_in.secrets.keep(PURPOSE, &attempt.state, &kept, LIFETIME).await.map_err(unavailable)?;
-    Ok(attempt.address)
+    let Attempt { address, state, verifier, nonce } = attempt;
+    let kept = Kept { verifier, redirect, next: next.to_owned(), browser, nonce };
+    shared.sign_in.secrets.keep(provider.purpose(), &state, &kept, LIFETIME).await.map_err(unavailable)?;
+    Ok(address)
 }
 
 /// The value in the session that binds a sign-in to its browser. Several that are under way at
@@ -126,30 +134,36 @@ async fn browser_of(auth: &AuthSession) -> Result<String, tower_sessions::sessio
     Ok(browser)
 }
 
-/// Takes the browser back from GitHub.
+/// Takes the browser back from the provider.
 pub(super) async fn complete(
     State(shared): State<Arc<Shared>>,
+    route: MatchedPath,
     mut auth: AuthSession,
     query: Result<Query<Completion>, QueryRejection>,
 ) -> Response {
-    let Way::GitHub(github) = &shared.sign_in.way else { return see_other(SIGN_IN) };
-    // A parameter that comes twice is no answer of GitHub's.
+    let Some(provider) = provider_at(&shared, &route) else { return see_other(SIGN_IN) };
+    // A parameter that comes twice is no answer of a provider's.
     let Ok(Query(completion)) = query else { return back(SignInProblem::Expired, "/") };
-    let kept = match kept_of(&shared, &auth, completion.state.as_deref()).await {
+    let kept = match kept_of(&shared, provider, &auth, completion.state.as_deref()).await {
         Ok(kept) => kept,
         Err(problem) => return back(problem, "/"),
     };
     let next = kept.next.clone();
-    match signed_in(github, &mut auth, &shared.sign_in.rules, completion, kept).await {
+    match signed_in(provider, &mut auth, &shared.sign_in.rules, completion, kept).await {
         Ok(()) => see_other(after_sign_in(Some(&next))),
         Err(problem) => back(problem, &next),
     }
 }
 
 /// What was kept under this state, once, and for this browser.
-async fn kept_of(shared: &Shared, auth: &AuthSession, state: Option<&str>) -> Result<Kept, SignInProblem> {
+async fn kept_of(
+    shared: &Shared,
+    provider: &Provider,
+    auth: &AuthSession,
+    state: Option<&str>,
+) -> Result<Kept, SignInProblem> {
     let state = state.filter(|state| state.len() <= PARAMETER_BYTES).ok_or(SignInProblem::Expired)?;
-    let kept: Option<Kept> = shared.sign_in.secrets.take(PURPOSE, state).await.map_err(unavailable)?;
+    let kept: Option<Kept> = shared.sign_in.secrets.take(provider.purpose(), state).await.map_err(unavailable)?;
     let kept = kept.ok_or(SignInProblem::Expired)?;
     let browser = auth.session.get::<String>(BROWSER).await.map_err(|error| {
         tracing::error!(%error, "a session could not be read");
@@ -164,7 +178,7 @@ async fn kept_of(shared: &Shared, auth: &AuthSession, state: Option<&str>) -> Re
 }
 
 async fn signed_in(
-    github: &GitHub,
+    provider: &Provider,
     auth: &mut AuthSession,
     rules: &str,
     completion: Completion,
@@ -174,21 +188,22 @@ async fn signed_in(
         (None, Some(code)) if code.len() <= PARAMETER_BYTES => code,
         (Some("access_denied"), _) => return Err(SignInProblem::Denied),
         (error, _) => {
-            let error: String = error.unwrap_or_default().chars().filter(|char| !char.is_control()).take(100).collect();
-            tracing::warn!(error, "GitHub sent a browser back without a code");
+            let error = plain(error.unwrap_or_default());
+            tracing::warn!(provider = provider.host(), error, "a browser was sent back without a code");
             return Err(SignInProblem::Provider);
         }
     };
-    let user = github.complete(code, kept.verifier, kept.redirect).await.map_err(|refusal| {
-        tracing::warn!(reason = %refusal, "GitHub did not vouch for someone");
+    let Kept { verifier, redirect, nonce, .. } = kept;
+    let answer = Answer { code, issuer: completion.iss, verifier, redirect, nonce };
+    let proof = provider.complete(answer).await.map_err(|refusal| {
+        tracing::warn!(provider = provider.host(), reason = %refusal, "the provider did not vouch for someone");
         match refusal {
             Refusal::NotAllowed => SignInProblem::NotAllowed,
             Refusal::Code(_) => SignInProblem::Expired,
             Refusal::Trouble(_) => SignInProblem::Provider,
         }
     })?;
-    let identity = Identity { issuer: github.issuer().to_owned(), subject: user.id.to_string() };
-    enter(auth, rules, Proof { identity, name: user.login }).await
+    enter(auth, rules, proof).await
 }
 
 /// Answers 429 where a client, or all of them together, try to sign in too often.

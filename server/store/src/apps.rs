@@ -110,7 +110,7 @@ impl PgStore {
         let mut found = transaction
             .run(
                 "update apps set revoked_at = coalesce(revoked_at, $3), paused_at = null
-                 where id = $1 and user_id = $2 and door = 'oauth_app'",
+                 where id = $1 and user_id = $2 and expires_at is not null",
                 values(),
             )
             .await?;
@@ -195,16 +195,23 @@ impl PgStore {
                 ],
             )
             .await?;
-        let table = if ctx.door == Door::ApiToken { "api_tokens" } else { "apps" };
-        transaction
-            .run(
-                &format!(
-                    "update {table} set calls = calls + 1, last_used_at = greatest(last_used_at, $3)
-                     where id = $1 and user_id = $2"
-                ),
-                vec![id.0.into(), ctx.user.id.0.into(), to_sql(at)],
-            )
-            .await?;
+        let tables: &[&str] = match ctx.door {
+            Door::ApiToken => &["api_tokens"],
+            // By a key of the settings, or by a token.
+            Door::CapabilityPath => &["apps", "api_tokens"],
+            _ => &["apps"],
+        };
+        for table in tables {
+            transaction
+                .run(
+                    &format!(
+                        "update {table} set calls = calls + 1, last_used_at = greatest(last_used_at, $3)
+                         where id = $1 and user_id = $2"
+                    ),
+                    vec![id.0.into(), ctx.user.id.0.into(), to_sql(at)],
+                )
+                .await?;
+        }
         transaction.commit().await
     }
 

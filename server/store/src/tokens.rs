@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The columns of `api_tokens t` that [`token`] reads.
-const TOKEN_COLUMNS: &str = "t.id, t.name, t.hint, t.can_write, t.namespaces, t.created_at, t.expires_at,
+const TOKEN_COLUMNS: &str = "t.id, t.name, t.hint, t.can_write, t.in_url, t.namespaces, t.created_at, t.expires_at,
     t.last_used_at, t.revoked_at, t.paused_at";
 
 impl PgStore {
@@ -21,9 +21,10 @@ impl PgStore {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
         let stored = transaction
             .run(
-                "insert into api_tokens (id, user_id, name, hash, hint, can_write, namespaces, created_at, expires_at)
-                 select $1, $2, $3, $4, $5, $6, $7, $8, $9
-                 where $10 > (
+                "insert into api_tokens (id, user_id, name, hash, hint, can_write, namespaces, created_at, expires_at,
+                     in_url)
+                 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+                 where $11 > (
                      select count(*) from api_tokens
                      where user_id = $2 and revoked_at is null and (expires_at is null or expires_at > $8)
                  )",
@@ -37,6 +38,7 @@ impl PgStore {
                     token.namespaces.clone().into(),
                     to_sql(token.created_at),
                     optional_to_sql(token.expires_at),
+                    token.in_url.into(),
                     i64::from(most).into(),
                 ],
             )
@@ -117,6 +119,7 @@ fn token(row: &QueryResult) -> Result<ApiToken> {
         name: get(row, "name")?,
         hint: get(row, "hint")?,
         can_write: get(row, "can_write")?,
+        in_url: get(row, "in_url")?,
         namespaces: get(row, "namespaces")?,
         created_at: from_sql(get(row, "created_at")?)?,
         expires_at: time("expires_at")?,

@@ -6,10 +6,13 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod access_tokens;
+mod capability;
 mod forged;
 mod forms;
 mod github;
 mod link;
+mod oidc;
 mod sessions;
 mod strangers;
 mod tokens;

@@ -8,7 +8,10 @@ use crate::support::{ServerProcess, data_folder, key_of};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_most_talkative_log_tells_neither_keys_nor_memories_and_every_line_whose_request_it_is() {
     let folder = data_folder();
-    let server = ServerProcess::serve(folder.path(), &[("POLYMNEMO_LOG", "trace")]);
+    let capability = "good-hidden-capability-0123456789";
+    let capabilities = format!("alice:{capability}");
+    let settings = [("POLYMNEMO_LOG", "trace"), ("POLYMNEMO_CAPABILITY_TOKENS", &capabilities)];
+    let server = ServerProcess::serve(folder.path(), &settings);
     let url = format!("http://127.0.0.1:{}", server.port);
     let client = Client::new();
     let call = async |tool: &str, arguments: Value| {
@@ -26,8 +29,15 @@ async fn the_most_talkative_log_tells_neither_keys_nor_memories_and_every_line_w
         client.request(Method::POST, format!("{url}{path}")).bearer_auth(key).send().await.unwrap();
     }
 
+    let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+    let with_token = format!("{url}/c/{capability}/mcp");
+    assert_eq!(client.post(&with_token).json(&ping).send().await.unwrap().status(), 200);
+    assert_eq!(client.post(&with_token).body("{").send().await.unwrap().status(), 415);
+    client.get(format!("{url}/C/{capability}/mcp")).send().await.unwrap();
+
     let log = server.log();
-    for secret in [&*key_of("alice"), "hidden-in-query", "wrong-hidden-key", "hidden-capability"] {
+    assert!(log.contains("/c/…/mcp"));
+    for secret in [&*key_of("alice"), "hidden-in-query", "wrong-hidden-key", "hidden-capability", capability] {
         assert!(!log.contains(secret), "{secret} is in the log");
     }
     for word in ["xylophone", "hautbois", "bassoon"] {

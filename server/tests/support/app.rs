@@ -13,7 +13,9 @@ use sea_orm::DatabaseConnection;
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
-use super::{CLIENT_ID, CLIENT_SECRET, GitHub, McpClient, TestDatabase, runtime_dir};
+use super::{
+    AUDIENCE, CLIENT_ID, CLIENT_SECRET, GitHub, Issuer, McpClient, TestDatabase, WEB_CLIENT, WEB_SECRET, runtime_dir,
+};
 
 /// Who has a key.
 const USERS: [&str; 3] = ["alice", "bob", "carol"];
@@ -84,6 +86,14 @@ impl Builder {
         self.setting("POLYMNEMO_GITHUB_CLIENT_ID", CLIENT_ID)
             .setting("POLYMNEMO_GITHUB_CLIENT_SECRET", CLIENT_SECRET)
             .setting("POLYMNEMO_GITHUB_URL", github.url())
+    }
+
+    /// With access tokens of this issuer, and sign-in there.
+    pub fn issuer(self, issuer: &Issuer) -> Self {
+        self.setting("POLYMNEMO_OIDC_ISSUER", issuer.url())
+            .setting("POLYMNEMO_OIDC_AUDIENCE", AUDIENCE)
+            .setting("POLYMNEMO_OIDC_CLIENT_ID", WEB_CLIENT)
+            .setting("POLYMNEMO_OIDC_CLIENT_SECRET", WEB_SECRET)
     }
 
     /// Starts the server.

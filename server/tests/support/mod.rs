@@ -31,6 +31,7 @@ mod browser;
 mod database;
 mod filling;
 mod github;
+mod issuer;
 mod mcp;
 mod process;
 
@@ -39,5 +40,6 @@ pub use browser::{Browser, location, parameter, set_cookies};
 pub use database::{TestDatabase, runtime_dir};
 pub use filling::fill_with_copies;
 pub use github::{CLIENT_ID, CLIENT_SECRET, GitHub};
+pub use issuer::{AUDIENCE, Issuer, WEB_CLIENT, WEB_SECRET, now};
 pub use mcp::{McpClient, REVISIONS, ToolResult};
 pub use process::{ServerProcess, data_folder};

@@ -16,6 +16,9 @@ pub struct ApiToken {
     pub hint: String,
     /// True where it may read and write; any token may read.
     pub can_write: bool,
+    /// True where it may be a part of a URL, for clients that can send no header.
+    #[serde(default)]
+    pub in_url: bool,
     /// The namespaces it is good for; all of them, later ones included, when absent.
     pub namespaces: Option<Vec<String>>,
     /// When it was made.
@@ -46,6 +49,8 @@ pub struct NewApiToken {
     pub name: String,
     /// Whether it may write, too.
     pub can_write: bool,
+    /// Whether it may be a part of a URL, for clients that can send no header.
+    pub in_url: bool,
     /// The namespaces it is to be good for; all of them, later ones included, when absent.
     pub namespaces: Option<Vec<String>>,
     /// From when on it is refused: RFC 3339, or a date in the user's time zone, whose beginning is meant. Never, when absent.
@@ -79,6 +84,7 @@ mod tests {
             name: "CI".into(),
             hint: "pmn_AbCd".into(),
             can_write: false,
+            in_url: false,
             namespaces: None,
             created_at: at,
             expires_at: Some(at),

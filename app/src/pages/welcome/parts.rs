@@ -70,7 +70,7 @@ pub(super) fn Begin() -> impl IntoView {
 fn WaysIn(offer: SignInOffer, mcp_url: String) -> impl IntoView {
     let text = &i18n::messages().on_server.first_steps;
     // Where people sign in elsewhere, tokens are all that clients need, and the app has them.
-    let has_keys = !matches!(offer, SignInOffer::GitHub { .. });
+    let has_keys = !matches!(offer, SignInOffer::GitHub { .. } | SignInOffer::Oidc { .. });
     view! {
         <section class="welcome-sign-in" aria-labelledby="sign-in">
             <h2 id="sign-in">{i18n::messages().on_server.sign_in.title}</h2>

@@ -44,6 +44,7 @@ impl MemoryService {
             name,
             hint: format!("{API_TOKEN_PREFIX}{}", random.chars().take(HINT_CHARS).collect::<String>()),
             can_write: new.can_write,
+            in_url: new.in_url,
             namespaces,
             created_at: now,
             expires_at,
@@ -114,7 +115,7 @@ impl MemoryService {
         }
         let namespaces = token.namespaces.map_or(NamespaceGrant::All, NamespaceGrant::Only);
         let grants = Grants { read: true, write: token.can_write, namespaces };
-        Ok(Ok(TokenAccess { token: token.id, name: token.name, user, grants }))
+        Ok(Ok(TokenAccess { token: token.id, name: token.name, user, grants, in_url: token.in_url }))
     }
 }
 
