@@ -1,7 +1,7 @@
 //! How each client is told where the memory is: what a person copies into it.
 //!
-//! Where a token goes, these functions take what stands there: the token itself on the page that
-//! has just made it, [`YOUR_TOKEN`] anywhere else.
+//! Clients that sign in need the address only. Where a token goes, these functions take what stands there: the token
+//! itself on the page that has just made it, [`YOUR_TOKEN`] anywhere else.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -34,7 +34,8 @@ struct HttpServer<'a> {
     url: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     http_url: Option<&'a str>,
-    headers: Headers,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headers: Option<Headers>,
 }
 
 #[derive(Default, Serialize)]
@@ -54,84 +55,52 @@ impl Headers {
 struct Program<'a> {
     command: &'a str,
     args: Vec<&'a str>,
-    env: Environment,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "UPPERCASE")]
-struct Environment {
-    authorization: String,
 }
 
 /// The entry that most clients read.
 pub(crate) fn mcp_servers(url: &str, token: &str) -> String {
-    settings(HttpServer { r#type: Some("http"), url: Some(url), headers: Headers::with(token), ..Default::default() })
+    let headers = Some(Headers::with(token));
+    settings(HttpServer { r#type: Some("http"), url: Some(url), headers, ..Default::default() })
 }
 
 /// Claude Code: a command for a terminal.
-pub(crate) fn claude_code(url: &str, token: &str) -> String {
-    format!(
-        "claude mcp add --scope user --transport http \\\n  {NAME} {} \\\n  --header {}",
-        quoted(url),
-        quoted(&format!("Authorization: {}", bearer(token)))
-    )
+pub(crate) fn claude_code(url: &str) -> String {
+    format!("claude mcp add --scope user --transport http \\\n  {NAME} {}", quoted(url))
 }
 
-/// Claude Desktop, which starts programs only: a bridge from its standard input to HTTP. The header
-/// has no space of its own, because the app splits arguments at spaces on some systems.
-pub(crate) fn claude_desktop(url: &str, token: &str) -> String {
-    let mut args = vec!["-y", "mcp-remote", url, "--header", "Authorization:${AUTHORIZATION}"];
+/// Claude Desktop, for an address that it can't reach from the internet: a bridge from its standard input to HTTP.
+pub(crate) fn claude_desktop(url: &str) -> String {
+    let mut args = vec!["-y", "mcp-remote", url];
     if url.starts_with("http://") {
         args.push("--allow-http");
     }
-    settings(Program { command: "npx", args, env: Environment { authorization: bearer(token) } })
+    settings(Program { command: "npx", args })
 }
 
-/// Codex, which reads the token from the environment.
+/// Codex.
 pub(crate) fn codex(url: &str) -> String {
     // A string of JSON is one of TOML, too.
-    format!("[mcp_servers.{NAME}]\nurl = {}\nbearer_token_env_var = \"POLYMNEMO_TOKEN\"", Value::from(url))
+    format!("[mcp_servers.{NAME}]\nurl = {}", Value::from(url))
 }
 
 /// Cursor.
-pub(crate) fn cursor(url: &str, token: &str) -> String {
-    settings(HttpServer { url: Some(url), headers: Headers::with(token), ..Default::default() })
+pub(crate) fn cursor(url: &str) -> String {
+    settings(HttpServer { url: Some(url), ..Default::default() })
 }
 
-/// VS Code, which asks for the token and keeps it itself.
+/// VS Code.
 pub(crate) fn vs_code(url: &str) -> String {
     #[derive(Serialize)]
     struct File<'a> {
-        inputs: [Input<'a>; 1],
         servers: Named<HttpServer<'a>>,
     }
-    #[derive(Serialize)]
-    struct Input<'a> {
-        r#type: &'a str,
-        id: &'a str,
-        description: &'a str,
-        password: bool,
-    }
-    let server = HttpServer {
-        r#type: Some("http"),
-        url: Some(url),
-        headers: Headers::with("${input:polymnemo-token}"),
-        ..Default::default()
-    };
-    pretty(&File {
-        inputs: [Input {
-            r#type: "promptString",
-            id: "polymnemo-token",
-            description: "polymnemo token",
-            password: true,
-        }],
-        servers: Named { polymnemo: server },
-    })
+    let server = HttpServer { r#type: Some("http"), url: Some(url), ..Default::default() };
+    pretty(&File { servers: Named { polymnemo: server } })
 }
 
 /// Gemini CLI.
-pub(crate) fn gemini_cli(url: &str, token: &str) -> String {
-    settings(HttpServer { http_url: Some(url), headers: Headers::with(token), ..Default::default() })
+pub(crate) fn gemini_cli(url: &str) -> String {
+    settings(HttpServer { http_url: Some(url), ..Default::default() })
 }
 
 /// The address of the MCP endpoint with a token in it, for a client that can send no header.
@@ -226,21 +195,20 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_json_and_hold_the_address_and_the_token() {
+    fn settings_are_json_and_hold_the_address() {
         for url in URLS {
-            for (text, place) in [
-                (mcp_servers(url, "pmn_a"), "url"),
-                (cursor(url, "pmn_a"), "url"),
-                (gemini_cli(url, "pmn_a"), "httpUrl"),
+            for (text, place, token) in [
+                (mcp_servers(url, "pmn_a"), "url", Some("Bearer pmn_a")),
+                (cursor(url), "url", None),
+                (gemini_cli(url), "httpUrl", None),
             ] {
                 let entry = &parsed(&text)["mcpServers"]["polymnemo"];
                 assert_eq!(entry[place], url);
-                assert_eq!(entry["headers"]["Authorization"], "Bearer pmn_a");
+                assert_eq!(entry["headers"]["Authorization"].as_str(), token);
             }
-            let entry = &parsed(&claude_desktop(url, "pmn_a"))["mcpServers"]["polymnemo"];
+            let entry = &parsed(&claude_desktop(url))["mcpServers"]["polymnemo"];
             assert_eq!(entry["args"][2], url);
-            assert_eq!(entry["env"]["AUTHORIZATION"], "Bearer pmn_a");
-            assert_eq!(entry["args"].as_array().expect("a list").len() == 6, url.starts_with("http://"));
+            assert_eq!(entry["args"].as_array().expect("a list").len() == 4, url.starts_with("http://"));
             assert_eq!(parsed(&vs_code(url))["servers"]["polymnemo"]["url"], url);
         }
     }
@@ -256,7 +224,7 @@ mod tests {
         assert_eq!(quoted("http://127.0.0.1:8000/mcp"), "http://127.0.0.1:8000/mcp");
         assert_eq!(quoted("a'b $(c)"), r"'a'\''b $(c)'");
         assert_eq!(quoted(""), "''");
-        assert!(claude_code(URLS[2], "pmn_a").contains(r#"'http://[::1]:8000/a"b'\''c'"#));
+        assert!(claude_code(URLS[2]).contains(r#"'http://[::1]:8000/a"b'\''c'"#));
         assert!(curl(URLS[0], "pmn_a").contains("'Authorization: Bearer pmn_a'"));
     }
 

@@ -30,17 +30,17 @@ async function connect(client: string) {
   expect(response.status).toBe(200);
 }
 
-test("every client has its set-up with the real address and a place for the token", async ({ page }) => {
+test("every client has its set-up with the real address, and a place for the token where it needs one", async ({ page }) => {
   await page.goto("/connect");
-  for (const [client, place] of [
-    ["Cursor", "url"],
-    ["Gemini CLI", "httpUrl"],
-    ["Any other client", "url"],
+  for (const [client, place, token] of [
+    ["Cursor", "url", undefined],
+    ["Gemini CLI", "httpUrl", undefined],
+    ["Any other client", "url", "Bearer YOUR_TOKEN"],
   ] as const) {
     const record = await open(page, client);
     const entry = JSON.parse(await record.locator("code").filter({ hasText: "{" }).first().innerText());
     expect(entry.mcpServers.polymnemo[place]).toBe(url);
-    expect(entry.mcpServers.polymnemo.headers.Authorization).toBe("Bearer YOUR_TOKEN");
+    expect(entry.mcpServers.polymnemo.headers?.Authorization).toBe(token);
   }
   const vsCode = await open(page, "VS Code");
   const entry = JSON.parse(await vsCode.locator("pre code").innerText());
@@ -127,4 +127,17 @@ test("has no accessibility faults and fits a phone", async ({ page }) => {
     await page.setViewportSize({ width, height: 844 });
     await fits(page);
   }
+});
+
+test("the connection can be tested from the page, and leaves nothing behind", async ({ page }) => {
+  await page.goto("/connect");
+  await page.getByRole("button", { name: "Test this connection" }).click();
+  const report = page.locator(".test-report > li");
+  await expect(page.getByText("Everything works as apps need it.")).toBeVisible();
+  await expect(report).toHaveCount(16);
+  await expect(report.filter({ hasText: "fails" })).toHaveCount(0);
+  // The server reads no document from its own machine.
+  await expect(report.filter({ hasText: "not tried" })).toHaveCount(1);
+  await page.goto("/apps");
+  await expect(page.getByText("polymnemo connection test")).toHaveCount(0);
 });

@@ -77,16 +77,17 @@ pub(crate) struct Steps {
 
 pub(super) const ENGLISH: Connect = Connect {
     title: "Connect",
-    lead: "Every client that you connect shares this one memory. It needs the address, a token, and a word from you about \
-           when to use it.",
+    lead: "Every client that you connect shares this one memory. It needs the address, and you: you sign in, and decide what it may \
+           read and write.",
     address: "The address",
     address_hint: "The same for all clients. They speak MCP over streamable HTTP.",
-    token: "A token",
-    token_hint: "Make one for each client. It is shown once, so keep this page open beside it and put it in place of \
-                 `YOUR_TOKEN`.",
+    token: "Without a browser",
+    token_hint: "Scripts, CI and clients that can’t open a browser take a token instead. Make one for each; it is shown once, and goes in \
+                 place of `YOUR_TOKEN`.",
     token_link: "Make a token",
     client: "Your client",
-    client_hint: "Open the one that you use and copy what is in it.",
+    client_hint: "Open the one that you use and copy what is in it. The browser then opens this site, where you let the client in; the page \
+                  Apps shows what it may do and what it did.",
     instruction: "A word about when to use it",
     instruction_hint: "Clients see the memory, but use it more readily when you tell them to. Paste this where the client \
                        keeps your own instructions; each one above says where that is.",
@@ -114,48 +115,47 @@ pub(super) const ENGLISH: Connect = Connect {
     clients: Clients {
         claude_code: Steps {
             first: "Run this in a terminal:",
-            then: "Then `/mcp` in Claude Code lists it as connected.",
+            then: "Then `/mcp` in Claude Code, polymnemo, Authenticate.",
             instruction: "`~/.claude/CLAUDE.md`",
         },
         claude_desktop: Steps {
-            first: "Open Settings → Developer → Edit Config, and add this to `claude_desktop_config.json`. It needs Node.js, \
-                    whose `npx` fetches the bridge `mcp-remote`: the app itself starts programs only.",
+            first: "Where your server has an address on the internet, take the steps of Claude below. Else open Settings → Developer → Edit \
+                    Config and add this to `claude_desktop_config.json`. It needs Node.js, whose `npx` fetches the bridge \
+                    `mcp-remote`.",
             then: "Quit the app and start it again.",
             instruction: "Settings → Profile → Personal preferences",
         },
         claude_web: Steps {
-            first: "Claude on the web connects from the internet and signs in by OAuth, which this server does not speak yet; \
-                    it has no place for a token. This is the address for Settings → Connectors → Add custom connector:",
-            then: "Until then, use Claude Desktop or Claude Code.",
+            first: "Settings → Connectors → Add custom connector. Claude connects from the internet, so the address must be reachable \
+                    from there:",
+            then: "Then Connect. It holds for the apps on the desktop and on phones, too.",
             instruction: "Settings → Profile → Personal preferences",
         },
         chatgpt: Steps {
-            first: "ChatGPT connects from the internet and signs in by OAuth, which this server does not speak yet; it has no \
-                    place for a token. This is the address for Settings → Apps → Advanced settings → Developer mode → \
-                    Create:",
-            then: "Codex, which shares your ChatGPT account, takes a token: put it into the environment variable \
-                   `POLYMNEMO_TOKEN` and add this to `~/.codex/config.toml`.",
+            first: "Settings → Apps → Advanced settings → Developer mode, then Create. ChatGPT connects from the internet, so the \
+                    address must be reachable from there:",
+            then: "For Codex, which shares your ChatGPT account, add this to `~/.codex/config.toml` and run \
+                   `codex mcp login polymnemo`.",
             instruction: "Settings → Personalization → Custom instructions; for Codex, `~/.codex/AGENTS.md`",
         },
         cursor: Steps {
             first: "Add this to `~/.cursor/mcp.json`:",
-            then: "Settings → MCP then shows it with a green dot.",
+            then: "Settings → MCP then offers to log in, and shows a green dot after.",
             instruction: "Settings → Rules → User Rules",
         },
         vs_code: Steps {
-            first: "Run the command “MCP: Open User Configuration” and add this. VS Code asks for the token once and keeps it \
-                    safe, so it is not part of the file.",
-            then: "Start it with the link that appears above the entry.",
+            first: "Run the command “MCP: Open User Configuration” and add this:",
+            then: "Start it with the link that appears above the entry; VS Code asks whether it may sign in.",
             instruction: "`.github/copilot-instructions.md` in a project, or a user file made with “Chat: New Instructions \
                           File”",
         },
         gemini_cli: Steps {
             first: "Add this to `~/.gemini/settings.json`:",
-            then: "Then `/mcp` in Gemini CLI lists it as connected.",
+            then: "Then `/mcp auth polymnemo` in Gemini CLI.",
             instruction: "`~/.gemini/GEMINI.md`",
         },
         any: Steps {
-            first: "Most other clients read a file with `mcpServers` in it:",
+            first: "Give a client that can sign in the address alone. Others read a file with `mcpServers` in it, and take a token:",
             then: "Where a client wants a kind of transport, it is streamable HTTP. For one that takes nothing but a URL, make a \
                    token that is usable in a URL.",
             instruction: "wherever the client keeps your own instructions or system prompt",
@@ -185,14 +185,14 @@ pub(super) const ENGLISH: Connect = Connect {
 
 pub(super) const CHINESE: Connect = Connect {
     title: "连接",
-    lead: "连接的每个客户端都共用这一份记忆。它需要地址、令牌，以及你的一句说明：什么时候使用记忆。",
+    lead: "你连接的每个客户端都共用这一份记忆。它只需要地址，还有你：由你登录，并决定它可以读写什么。",
     address: "地址",
     address_hint: "所有客户端都使用同一个地址，通过 streamable HTTP 使用 MCP。",
-    token: "令牌",
-    token_hint: "请为每个客户端单独创建。令牌只显示一次，创建时请保留此页面，并用它替换 `YOUR_TOKEN`。",
+    token: "没有浏览器的情况",
+    token_hint: "脚本、CI 以及无法打开浏览器的客户端改用令牌。请为每个客户端各建一个；令牌只显示一次，填到 `YOUR_TOKEN` 的位置。",
     token_link: "创建令牌",
     client: "你的客户端",
-    client_hint: "展开你使用的客户端，复制其中的内容。",
+    client_hint: "打开你使用的客户端，复制其中的内容。随后浏览器会打开本站，由你允许它连接；“应用”页面显示它可以做什么、做过什么。",
     instruction: "说明什么时候使用记忆",
     instruction_hint: "客户端能看到记忆，但有了你的说明会用得更主动。请把下面的文字粘贴到客户端保存个人指令的位置，\
                        上面每个客户端里都写明了在哪里。",
@@ -218,46 +218,42 @@ pub(super) const CHINESE: Connect = Connect {
     clients: Clients {
         claude_code: Steps {
             first: "在终端运行：",
-            then: "之后在 Claude Code 中输入 `/mcp`，会显示已连接。",
+            then: "之后在 Claude Code 中输入 `/mcp`，选择 polymnemo，再选择 Authenticate。",
             instruction: "`~/.claude/CLAUDE.md`",
         },
         claude_desktop: Steps {
-            first: "打开 Settings → Developer → Edit Config，把下面的内容加入 `claude_desktop_config.json`。\
-                    应用本身只能启动程序，因此需要 Node.js，由其中的 `npx` 获取桥接工具 `mcp-remote`。",
+            first: "如果服务器有互联网地址，请按下面 Claude 的步骤操作。否则打开 Settings → Developer → Edit Config，\
+                    把下面的内容加入 `claude_desktop_config.json`。需要 Node.js，由其中的 `npx` 获取桥接工具 `mcp-remote`。",
             then: "退出应用后重新打开。",
             instruction: "Settings → Profile → Personal preferences",
         },
         claude_web: Steps {
-            first: "网页版 Claude 从互联网连接，并通过 OAuth 登录，无法填写令牌；本服务器目前还不支持 OAuth。\
-                    Settings → Connectors → Add custom connector 中要填的地址是：",
-            then: "在此之前，请使用 Claude Desktop 或 Claude Code。",
+            first: "Settings → Connectors → Add custom connector。Claude 从互联网连接，因此地址必须能从互联网访问：",
+            then: "然后点 Connect。桌面版和手机版也随之可用。",
             instruction: "Settings → Profile → Personal preferences",
         },
         chatgpt: Steps {
-            first: "ChatGPT 从互联网连接，并通过 OAuth 登录，无法填写令牌；本服务器目前还不支持 OAuth。\
-                    Settings → Apps → Advanced settings → Developer mode → Create 中要填的地址是：",
-            then: "与 ChatGPT 使用同一账户的 Codex 可以使用令牌：把令牌放进环境变量 `POLYMNEMO_TOKEN`，\
-                   再把下面的内容加入 `~/.codex/config.toml`。",
+            first: "Settings → Apps → Advanced settings → Developer mode，然后 Create。ChatGPT 从互联网连接，因此地址必须能从互联网访问：",
+            then: "与 ChatGPT 使用同一账户的 Codex：把下面的内容加入 `~/.codex/config.toml`，再运行 `codex mcp login polymnemo`。",
             instruction: "Settings → Personalization → Custom instructions；Codex 则是 `~/.codex/AGENTS.md`",
         },
         cursor: Steps {
             first: "加入 `~/.cursor/mcp.json`：",
-            then: "之后 Settings → MCP 中会显示绿点。",
+            then: "之后 Settings → MCP 会提示登录，完成后显示绿点。",
             instruction: "Settings → Rules → User Rules",
         },
         vs_code: Steps {
-            first: "运行命令“MCP: Open User Configuration”，加入下面的内容。VS Code 会询问一次令牌并妥善保存，\
-                    因此令牌不在文件里。",
-            then: "点击这一项上方出现的链接来启动。",
+            first: "运行命令“MCP: Open User Configuration”，加入下面的内容：",
+            then: "点击这一项上方出现的链接来启动；VS Code 会询问是否可以登录。",
             instruction: "项目中的 `.github/copilot-instructions.md`，或用“Chat: New Instructions File”创建的用户文件",
         },
         gemini_cli: Steps {
             first: "加入 `~/.gemini/settings.json`：",
-            then: "之后在 Gemini CLI 中输入 `/mcp`，会显示已连接。",
+            then: "之后在 Gemini CLI 中输入 `/mcp auth polymnemo`。",
             instruction: "`~/.gemini/GEMINI.md`",
         },
         any: Steps {
-            first: "其他客户端大多读取一个带有 `mcpServers` 的文件：",
+            first: "能够登录的客户端只需要地址。其他客户端大多读取一个带有 `mcpServers` 的文件，并使用令牌：",
             then: "如果客户端要求选择传输方式，请选 streamable HTTP。如果只能填写网址，请创建可在网址中使用的令牌。",
             instruction: "客户端保存个人指令或系统提示的位置",
         },

@@ -237,7 +237,9 @@ fn Change(app: App, namespaces: Vec<String>) -> impl IntoView {
 #[component]
 fn End(app: App) -> impl IntoView {
     let text = &i18n::messages().on_server.apps;
-    if !matches!(app.door, Door::OauthApp | Door::ApiToken) {
+    // An app of another authorization server is let in there, for as long as that says.
+    let is_let_in_here = app.door == Door::OauthApp && app.expires_at.is_some();
+    if !is_let_in_here && app.door != Door::ApiToken {
         return Either::Left(view! { <p class="hint">{text.key_ends}</p> });
     }
     let fault = fault_of::<RevokeApp>(app.id);

@@ -57,6 +57,11 @@ fn SetUp(connection: Connection, seen: Vec<ClientSighting>) -> impl IntoView {
                 <CodeBlock label="URL" text=url />
             </li>
             <li>
+                <h2>{text.client}</h2>
+                <p class="hint">{text.client_hint}</p>
+                <ul class="records">{clients}</ul>
+            </li>
+            <li>
                 <h2>{text.token}</h2>
                 <p class="hint">{with_code(text.token_hint)}</p>
                 <p>
@@ -64,11 +69,6 @@ fn SetUp(connection: Connection, seen: Vec<ClientSighting>) -> impl IntoView {
                         {text.token_link}
                     </a>
                 </p>
-            </li>
-            <li>
-                <h2>{text.client}</h2>
-                <p class="hint">{text.client_hint}</p>
-                <ul class="records">{clients}</ul>
             </li>
             <li>
                 <h2>{text.instruction}</h2>
@@ -174,28 +174,28 @@ fn entries(url: &str) -> Vec<Entry> {
             "Claude Code",
             Some(KnownClient::ClaudeCode),
             &steps.claude_code,
-            ("shell", clients::claude_code(url, token)),
+            ("shell", clients::claude_code(url)),
         ),
         entry(
             "claude-desktop",
             "Claude Desktop",
             Some(KnownClient::Claude),
             &steps.claude_desktop,
-            ("claude_desktop_config.json", clients::claude_desktop(url, token)),
+            ("claude_desktop_config.json", clients::claude_desktop(url)),
         ),
         entry("claude", "Claude", Some(KnownClient::Claude), &steps.claude_web, ("URL", url.to_owned())),
         Entry {
             then: Some(("config.toml", clients::codex(url))),
             ..entry("chatgpt", "ChatGPT, Codex", Some(KnownClient::OpenAi), &steps.chatgpt, ("URL", url.to_owned()))
         },
-        entry("cursor", "Cursor", Some(KnownClient::Cursor), &steps.cursor, ("mcp.json", clients::cursor(url, token))),
+        entry("cursor", "Cursor", Some(KnownClient::Cursor), &steps.cursor, ("mcp.json", clients::cursor(url))),
         entry("vs-code", "VS Code", Some(KnownClient::VsCode), &steps.vs_code, ("mcp.json", clients::vs_code(url))),
         entry(
             "gemini-cli",
             "Gemini CLI",
             Some(KnownClient::Gemini),
             &steps.gemini_cli,
-            ("settings.json", clients::gemini_cli(url, token)),
+            ("settings.json", clients::gemini_cli(url)),
         ),
         entry("any", text.clients.any_name, None, &steps.any, ("mcp.json", clients::mcp_servers(url, token))),
         entry("curl", text.clients.curl_name, None, &steps.curl, ("shell", clients::curl(url, token))),

@@ -516,7 +516,7 @@ mod tests {
             weights: vec![4.0],
             scope: 100,
             pending: 0,
-            compared: 1,
+            compared: Some(1),
         };
         let found = |noise: f32| {
             Ranker::new(candidates(), &["zzz".to_owned()], noise, CALIBRATION).finish(Neighbourhood::default()).memories
