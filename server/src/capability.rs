@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::{Path, Request, State, rejection::PathRejection},
+    extract::{Request, State},
     response::{IntoResponse, Response},
     routing::any,
 };
@@ -32,16 +32,14 @@ struct Gate {
 
 /// Everything below `/c/`. `endpoint` is the MCP endpoint with all that stands before it, but for identity.
 pub(crate) fn routes(tokens: StaticKeys, service: MemoryService, network: &NetworkConfig, endpoint: Router) -> Router {
-    let path = &network.mcp_path;
-    let route = format!("/c/{{token}}{path}");
     // A path of the settings is made of plain segments, which any URI can hold.
-    let path = PathAndQuery::try_from(path.as_str()).unwrap_or_else(|_| PathAndQuery::from_static("/"));
-    Router::new()
-        .route(&route, any(enter))
-        .route(&format!("{route}/"), any(enter))
-        .route("/c/", any(missing))
-        .route("/c/{*rest}", any(missing))
-        .with_state(Arc::new(Gate { tokens, service, endpoint, path }))
+    let path = PathAndQuery::try_from(network.mcp_path.as_str()).unwrap_or_else(|_| PathAndQuery::from_static("/"));
+    Router::new().route("/c/", any(missing)).route("/c/{*rest}", any(enter)).with_state(Arc::new(Gate {
+        tokens,
+        service,
+        endpoint,
+        path,
+    }))
 }
 
 /// Whether a path is one of those that may hold a secret.
@@ -49,13 +47,9 @@ pub(crate) fn is_below(path: &str) -> bool {
     path.starts_with("/c/")
 }
 
-async fn enter(
-    State(gate): State<Arc<Gate>>,
-    token: Result<Path<String>, PathRejection>,
-    mut request: Request,
-) -> Response {
-    let Ok(Path(token)) = token else { return missing().await };
-    let ctx = match gate.ctx_of(&token).await {
+async fn enter(State(gate): State<Arc<Gate>>, mut request: Request) -> Response {
+    let Some(token) = gate.token_in(request.uri().path()) else { return missing().await };
+    let ctx = match gate.ctx_of(token).await {
         Ok(Some(ctx)) => ctx,
         Ok(None) => return missing().await,
         Err(error) => {
@@ -76,6 +70,14 @@ async fn missing() -> Response {
 }
 
 impl Gate {
+    /// What stands for the token in a path that leads to the endpoint, with and without a slash at the end. It is taken
+    /// as it is written: no character of a token needs to be escaped.
+    fn token_in<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let token = path.strip_prefix("/c/")?.strip_suffix(self.path.path())?;
+        (!token.is_empty() && !token.contains('/')).then_some(token)
+    }
+
     /// The context of whoever has this token, be it from the settings or made for URLs in the web app.
     async fn ctx_of(&self, token: &str) -> polymnemo_memory::Result<Option<Ctx>> {
         if let Some(user) = self.tokens.user_of(token) {

@@ -265,7 +265,8 @@ mod tests {
     fn clients_are_led_to_the_issuer() {
         let server = |settings: &[(&str, &str)]| config(settings).unwrap().network.authorization_server;
         assert_eq!(server(&ALL), AuthorizationServer::External("https://id.example.com".to_owned()));
-        assert_eq!(server(&[]), AuthorizationServer::None);
+        assert_eq!(server(&[]), AuthorizationServer::Own);
+        assert_eq!(server(&[("POLYMNEMO_PUBLIC_URL", "https://memory.example.com")]), AuthorizationServer::None);
     }
 
     #[test]

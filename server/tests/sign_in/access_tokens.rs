@@ -110,7 +110,7 @@ async fn what_a_good_token_may_look_like() {
         (token().header("typ", Value::Null), "no type"),
         (token().header("typ", json!("JWT")), "the usual type"),
         (token().header("typ", json!("application/at+jwt")), "the long form of the type"),
-        (token().header("kid", json!("")).header("kid", Value::Null), "no key id in the test's hands"),
+        (token().header("kid", Value::Null), "no key id"),
         (token().claim("aud", json!(["https://other.example.com", AUDIENCE])), "several audiences"),
         (token().claim("exp", json!(now() - 30)), "expired within the leeway"),
         (token().claim("nbf", json!(now() + 30)), "not valid yet within the leeway"),
@@ -130,6 +130,7 @@ async fn each_check_refuses_what_it_is_for() {
     let token = || issuer.token("ada");
     let good = token().sign();
     let (message, signature) = good.rsplit_once('.').unwrap();
+    let (first, others) = signature.split_at(1);
     let mut parts = good.split('.');
     let header = parts.next().unwrap();
     let other_claims = issuer.token("grace").sign();
@@ -143,7 +144,7 @@ async fn each_check_refuses_what_it_is_for() {
         (token().header("kid", json!("future")).sign(), "a key that its issuer does not have"),
         (stranger.token("ada").claim("iss", json!(issuer.url())).header("kid", json!("key-1")).sign(), "signature"),
         (format!("{message}."), "signature"),
-        (format!("{message}.{}", signature.to_ascii_lowercase()), "signature"),
+        (format!("{message}.{}{}", if first == "A" { "B" } else { "A" }, others), "signature"),
         (format!("{header}.{other_claims}.{signature}"), "signature"),
         (token().claim("exp", json!(now() - 90)).sign(), "has expired"),
         (token().claim("exp", json!(now() - 90)).claim("scope", json!("")).sign(), "has expired"),
@@ -169,7 +170,7 @@ async fn each_check_refuses_what_it_is_for() {
         (token().claim("typ", json!("ID")).sign(), "another type"),
         (issuer.id_token("ada").sign(), "another server"),
         ("eyJ.eyJ.eyJ".to_owned(), "can't be read"),
-        ("eyJhbGciOiJFUzI1NiJ9.e30.".to_owned(), "key that its issuer"),
+        ("eyJhbGciOiJFUzI1NiJ9.e30.".to_owned(), "signature"),
         (token().claim("x", json!("x".repeat(20_000))).sign(), "can't be read"),
     ] {
         let answer = refusal(&app, &bad).await;

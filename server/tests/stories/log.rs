@@ -32,7 +32,7 @@ async fn the_most_talkative_log_tells_neither_keys_nor_memories_and_every_line_w
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
     let with_token = format!("{url}/c/{capability}/mcp");
     assert_eq!(client.post(&with_token).json(&ping).send().await.unwrap().status(), 200);
-    assert_eq!(client.post(&with_token).body("{").send().await.unwrap().status(), 415);
+    assert!(client.post(&with_token).body("{").send().await.unwrap().status().is_client_error());
     client.get(format!("{url}/C/{capability}/mcp")).send().await.unwrap();
 
     let log = server.log();

@@ -212,7 +212,9 @@ impl Issuer {
 
     fn to_sign(&self, header: Value, claims: Value) -> Token {
         let object = |value: Value| value.as_object().unwrap().clone();
-        Token { state: self.state.clone(), header: object(header), claims: object(claims) }
+        let mut header = object(header);
+        header.insert("kid".to_owned(), json!(self.state().key().id));
+        Token { state: self.state.clone(), header, claims: object(claims) }
     }
 
     fn state(&self) -> MutexGuard<'_, Inner> {
@@ -248,10 +250,8 @@ impl Token {
     /// Signed as HS256, with the public key of the issuer as the shared secret.
     pub fn sign_with_public_key(mut self) -> String {
         let state = self.state.lock().unwrap();
-        let key = state.keys.first().unwrap();
         self.header.insert("alg".to_owned(), json!("HS256"));
-        self.header.insert("kid".to_owned(), json!(key.id));
-        let secret = hmac::Key::new(hmac::HMAC_SHA256, &key.public());
+        let secret = hmac::Key::new(hmac::HMAC_SHA256, &state.key().public());
         compact(&self.header, &self.claims, |message| hmac::sign(&secret, message).as_ref().to_vec())
     }
 
@@ -276,15 +276,19 @@ pub fn now() -> u64 {
 }
 
 impl Inner {
+    /// The key that it signs with.
+    fn key(&self) -> &Key {
+        self.keys.first().unwrap()
+    }
+
     fn sign(&self, mut header: Map<String, Value>, claims: &Map<String, Value>) -> String {
-        let key = self.keys.first().unwrap();
+        let key = self.key();
         let usual = match key.pair {
             Pair::Ec(_) => "ES256",
             Pair::Rsa(_) => "RS256",
             Pair::Ed(_) => "EdDSA",
         };
         header.entry("alg").or_insert_with(|| json!(usual));
-        header.entry("kid").or_insert_with(|| json!(key.id));
         let random = SystemRandom::new();
         let by_pss = header["alg"] == "PS256";
         compact(&header, claims, |message| match &key.pair {
@@ -456,6 +460,7 @@ async fn exchange(
     }
     let mut header = Map::new();
     header.insert("typ".to_owned(), json!("JWT"));
+    header.insert("kid".to_owned(), json!(state.key().id));
     let id_token = state.sign(header, &claims);
     Json(json!({ "access_token": "opaque", "token_type": "Bearer", "expires_in": 300, "id_token": id_token }))
         .into_response()
