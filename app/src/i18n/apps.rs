@@ -183,8 +183,9 @@ pub(super) const ENGLISH: Apps = Apps {
     end_means: "Every call is refused from then on. What it stored stays. To come back, it has to ask you again.",
     key_ends: "The server’s settings let it in, so it is taken away there. Here it can be paused.",
     refused: None,
-    none_title: "Nothing has access but you",
-    none_text: "An app that you connect asks you first, on a page of this server. Then it is listed here, with all it saw.",
+    none_title: "Nothing but you has been here yet",
+    none_text: "An app that you connect asks you first, on a page of this server. Then it is listed here, with all it saw; a \
+                key of the settings is, too, from its first call on.",
     none_link: "Connect an app",
     saw: Saw {
         lead: "What it did and which memories it was given, the latest first. Kept for 90 days.",
@@ -255,8 +256,8 @@ pub(super) const CHINESE: Apps = Apps {
     end_means: "此后它的每次调用都会被拒绝，它存入的内容会保留。要再次使用，必须重新请求你的允许。",
     key_ends: "它由服务器设置允许，要移除请修改服务器设置；在这里可以暂停。",
     refused: Some("没有作出更改。它可能已经终止，请重新加载页面查看。"),
-    none_title: "除你之外，没有谁可以访问",
-    none_text: "你连接的应用会先在本服务器的页面上征求你的同意，然后列在这里，并记下它看到的一切。",
+    none_title: "除你之外，还没有谁来过",
+    none_text: "你连接的应用会先在本服务器的页面上征求你的同意，然后列在这里，并记下它看到的一切。设置中的密钥从第一次调用起也会列出。",
     none_link: "连接应用",
     saw: Saw {
         lead: "它做过什么、得到过哪些记忆，最近的在前。保留 90 天。",
