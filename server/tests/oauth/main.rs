@@ -15,6 +15,8 @@ mod metadata;
 mod refresh;
 mod registration;
 mod replicas;
+mod reports;
+mod restarts;
 mod tokens;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -61,8 +63,12 @@ async fn registered(app: &TestApp) -> String {
 
 /// The address to which the client sends a person, with some parameters changed; an empty one is left out.
 fn authorize_address(app: &TestApp, client: &str, changes: &[(&str, &str)]) -> String {
+    authorize_parameters(client, &app.mcp_url(), changes)
+}
+
+/// The same, for this resource.
+fn authorize_parameters(client: &str, resource: &str, changes: &[(&str, &str)]) -> String {
     let challenge = challenge();
-    let resource = app.mcp_url();
     let mut parameters = vec![
         ("response_type", "code"),
         ("client_id", client),
@@ -70,7 +76,7 @@ fn authorize_address(app: &TestApp, client: &str, changes: &[(&str, &str)]) -> S
         ("code_challenge", &challenge),
         ("code_challenge_method", "S256"),
         ("state", "the state"),
-        ("resource", &resource),
+        ("resource", resource),
         ("scope", "memory:read memory:write"),
     ];
     for &(name, value) in changes {

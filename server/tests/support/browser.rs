@@ -24,6 +24,12 @@ impl Browser {
         Self { client, base: base.to_owned(), origin: base.to_owned(), cookies: Mutex::default() }
     }
 
+    /// A browser without any cookies, for the server at this address.
+    pub fn at(base: &str) -> Self {
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self::new(client, base)
+    }
+
     /// The same, behind a proxy that ends TLS for this public origin.
     pub fn behind(mut self, origin: &str) -> Self {
         origin.clone_into(&mut self.origin);

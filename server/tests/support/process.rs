@@ -61,9 +61,12 @@ impl ServerProcess {
         Self::start(command)
     }
 
-    /// Starts a command that serves, on a free port, and waits until it listens.
+    /// Starts a command that serves, on a free port where none is set, and waits until it listens.
     pub fn start(mut command: Command) -> Self {
-        command.env("POLYMNEMO_PORT", "0").env("POLYMNEMO_LOG_FORMAT", "json");
+        if command.get_envs().all(|(name, _)| name != "POLYMNEMO_PORT") {
+            command.env("POLYMNEMO_PORT", "0");
+        }
+        command.env("POLYMNEMO_LOG_FORMAT", "json");
         let mut child = command.spawn().expect("the binary runs");
         let mut lines = BufReader::new(child.stderr.take().unwrap());
         let log = Arc::new(Mutex::new(String::new()));
