@@ -34,7 +34,7 @@ impl FakeEmbedder {
     #[must_use]
     pub fn new(dimension: u32) -> Self {
         let calibration = Calibration {
-            low: -0.2,
+            low: 0.0,
             high: 0.8,
             gate_base: 0.2,
             gate_slope: 0.0,

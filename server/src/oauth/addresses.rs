@@ -41,10 +41,13 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
     // Only 2000::/3 is in use on the internet; of that, some is set aside.
     let is_global = first & 0xe000 == 0x2000;
-    let is_special = (first == 0x2001 && second < 0x200) // Teredo, ORCHID, benchmarks
-        || (first == 0x2001 && second == 0xdb8)
-        || first == 0x2002
-        || (first == 0x3fff && second < 0x1000);
+    // Teredo, ORCHID and benchmarks; documentation, twice; 6to4.
+    let is_special = match first {
+        0x2001 => second < 0x200 || second == 0xdb8,
+        0x2002 => true,
+        0x3fff => second < 0x1000,
+        _ => false,
+    };
     is_global && !is_special
 }
 

@@ -149,7 +149,7 @@ fn location(client_id: &str) -> Result<Url, String> {
         return Err(wrong("must be on the usual port"));
     }
     // What the parser takes out would make two ids of one document.
-    let given = client_id.get("https://".len()..).and_then(|rest| Some(&rest[rest.find('/')?..]));
+    let given = client_id.get("https://".len()..).and_then(|rest| rest.get(rest.find('/')?..));
     if url.path() == "/" || given != Some(&url[url::Position::BeforePath..]) {
         return Err(wrong("must have a path, without segments . and .."));
     }

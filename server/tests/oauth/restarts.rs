@@ -32,7 +32,8 @@ impl Restarting {
             folder: data_folder(),
             settings,
             base,
-            http: reqwest::Client::new(),
+            // Each request on a connection of its own: those of an ended server lead nowhere.
+            http: reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap(),
             server: None,
             ends: 0,
             database,

@@ -210,8 +210,10 @@ async fn a_token_may_do_what_its_scopes_say() {
         let token = issuer.token("ada").claim("scope", Value::Null).claim(claim, scope);
         let reader = app.mcp_with(&token.sign());
         reader.call("list_memories", json!({})).await;
-        let refused = reader.call_in_vain("remember", note.clone()).await;
-        assert!(refused.contains("may only read"), "{refused}");
+        let refused = reader.send("tools/call", json!({ "name": "remember", "arguments": note })).await;
+        assert_eq!(refused.status(), StatusCode::FORBIDDEN);
+        let challenge = refused.headers()[header::WWW_AUTHENTICATE].to_str().unwrap();
+        assert!(challenge.starts_with(r#"Bearer error="insufficient_scope""#), "{challenge}");
     }
     let writer = app.mcp_with(&issuer.token("ada").claim("scope", json!("memory:write")).sign());
     writer.call("remember", note.clone()).await;

@@ -24,9 +24,11 @@ impl Browser {
         Self { client, base: base.to_owned(), origin: base.to_owned(), cookies: Mutex::default() }
     }
 
-    /// A browser without any cookies, for the server at this address.
+    /// A browser without any cookies, for the server at this address. It keeps no connection, so the server may end between
+    /// any two requests.
     pub fn at(base: &str) -> Self {
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let client = client.pool_max_idle_per_host(0).build().unwrap();
         Self::new(client, base)
     }
 
