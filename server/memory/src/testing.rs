@@ -34,8 +34,8 @@ impl FakeEmbedder {
     #[must_use]
     pub fn new(dimension: u32) -> Self {
         let calibration = Calibration {
-            low: 0.0,
-            high: 0.8,
+            low: -0.1,
+            high: 0.9,
             gate_base: 0.2,
             gate_slope: 0.0,
             gate_most: 0.2,
