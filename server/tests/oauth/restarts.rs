@@ -32,7 +32,7 @@ impl Restarting {
             folder: data_folder(),
             settings,
             base,
-            http: reqwest::Client::new(),
+            http: reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap(),
             server: None,
             ends: 0,
             database,

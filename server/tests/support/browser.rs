@@ -24,10 +24,10 @@ impl Browser {
         Self { client, base: base.to_owned(), origin: base.to_owned(), cookies: Mutex::default() }
     }
 
-    /// A browser without any cookies, for the server at this address.
+    /// A browser without any cookies, for the server at this address, which may end between two requests.
     pub fn at(base: &str) -> Self {
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().unwrap();
-        Self::new(client, base)
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0);
+        Self::new(client.build().unwrap(), base)
     }
 
     /// The same, behind a proxy that ends TLS for this public origin.
