@@ -32,7 +32,6 @@ impl Restarting {
             folder: data_folder(),
             settings,
             base,
-            // Each request on a connection of its own: those of an ended server lead nowhere.
             http: reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap(),
             server: None,
             ends: 0,
