@@ -106,7 +106,11 @@ impl<P: Person> Test<P> {
         let code = self.note(Step::Consent, code_of(back.as_deref(), &attempt, &discovered))?;
         let pair = self.note(Step::Token, exchange(&self.asker, &discovered, &attempt, &code).await)?;
         let pair = self.note(Step::Refresh, refresh_twice(&self.asker, &discovered, &attempt, &pair).await)?;
-        self.note(Step::Tools, tools(&self.asker, &self.url, &pair.access).await);
+        if self.note(Step::Tools, tools(&self.asker, &self.url, &pair.access).await).is_none() {
+            // Without a token that arrives, the rest would prove nothing; the app is turned away all the same.
+            let _ = revoke(&self.asker, &self.url, &discovered, &attempt, &pair).await;
+            return None;
+        }
         self.note(Step::Recall, recall(&self.asker, &self.url, &pair.access).await);
         self.note(Step::Revoke, revoke(&self.asker, &self.url, &discovered, &attempt, &pair).await)
     }
@@ -285,7 +289,7 @@ async fn register(asker: &Asker, discovered: &Discovered, redirect: &str) -> Tri
     });
     let answer = asker.post_json(&discovered.register, None, &metadata).await?;
     if answer.status != StatusCode::CREATED {
-        return Err(answer.failure(Problem::WrongAnswer));
+        return Err(answer.failure(unexpected(&answer)));
     }
     let registered = answer.json()?;
     let id = registered["client_id"].as_str().map(str::to_owned);
@@ -296,10 +300,24 @@ async fn register(asker: &Asker, discovered: &Discovered, redirect: &str) -> Tri
 async fn authorize(asker: &Asker, discovered: &Discovered, attempt: &Attempt) -> Tried<()> {
     let answer = asker.get(&attempt.address(discovered)).await?;
     let leads = answer.header(header::LOCATION).unwrap_or_default();
-    if answer.status.is_redirection() && leads.contains("/consent?request=") {
+    if !answer.status.is_redirection() || !leads.contains("/consent?request=") {
+        return Err(answer.failure(unexpected(&answer)));
+    }
+    // The page is for whoever is signed in; all others are led to where they can be.
+    let page = Url::parse(&discovered.authorize).and_then(|base| base.join(leads));
+    let page = page.map_err(|_| answer.failure(Problem::WrongAnswer))?;
+    let answer = asker.get(page.as_str()).await?;
+    let leads = answer.header(header::LOCATION).unwrap_or_default();
+    if answer.status.is_redirection() && leads.contains("/sign-in") {
         return Ok(());
     }
-    Err(answer.failure(Problem::WrongAnswer))
+    Err(answer.failure(Problem::NotRouted))
+}
+
+/// What an answer that is not the expected one means: ours are JSON, others come from something in front.
+fn unexpected(answer: &Answer) -> Problem {
+    let is_ours = answer.header(header::CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
+    if is_ours { Problem::WrongAnswer } else { Problem::NotRouted }
 }
 
 fn code_of(back: Option<&str>, attempt: &Attempt, discovered: &Discovered) -> Tried<String> {
@@ -350,7 +368,7 @@ async fn refresh_twice(asker: &Asker, discovered: &Discovered, attempt: &Attempt
 
 fn pair(answer: &Answer) -> Tried<Pair> {
     if answer.status != StatusCode::OK {
-        return Err(answer.failure(Problem::WrongAnswer));
+        return Err(answer.failure(unexpected(answer)));
     }
     let tokens = answer.json()?;
     let text = |name: &str| tokens[name].as_str().map(str::to_owned);

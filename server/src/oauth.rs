@@ -69,8 +69,10 @@ struct Parts {
     network: Arc<NetworkConfig>,
     clients: Clients,
     site: Site,
-    /// How often programs may register, and browsers bring requests.
-    throttle: Throttle,
+    /// How often programs may register.
+    registrations: Arc<Throttle>,
+    /// How often browsers may bring requests. One who fills the first keeps nobody from this.
+    requests: Arc<Throttle>,
 }
 
 impl AuthorizationServer {
@@ -88,13 +90,17 @@ impl AuthorizationServer {
         let documents = Documents::new(config.client_documents_url.clone())
             .map_err(|error| Error::Failed(format!("the documents of clients can't be read: {error}")))?;
         let clients = Clients::new(service.clone(), documents);
-        Ok(Self(Arc::new(Parts { service, network, clients, site, throttle: Throttle::for_apps() })))
+        let [registrations, requests] = [Throttle::for_apps(), Throttle::for_apps()].map(Arc::new);
+        Ok(Self(Arc::new(Parts { service, network, clients, site, registrations, requests })))
     }
 
     /// The endpoints that programs call. Pages of any origin may: what is asked here needs no cookie.
     pub(crate) fn for_programs(&self) -> Router {
         Router::new()
-            .route("/register", post(register::register).layer(from_fn_with_state(self.clone(), endpoint::throttle)))
+            .route(
+                "/register",
+                post(register::register).layer(from_fn_with_state(self.0.registrations.clone(), endpoint::throttle)),
+            )
             .route("/token", post(token::token))
             .route("/revoke", post(revoke::revoke))
             .layer(
@@ -116,7 +122,7 @@ impl AuthorizationServer {
                 "/authorize",
                 get(authorize::authorize)
                     .post(authorize::authorize)
-                    .layer(from_fn_with_state(self.clone(), endpoint::throttle)),
+                    .layer(from_fn_with_state(self.0.requests.clone(), endpoint::throttle)),
             )
             .with_state(self.clone())
     }

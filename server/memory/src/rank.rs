@@ -17,7 +17,7 @@
 //!   for a store of this size, there is no answer; memories with almost none are left out of any
 //!   answer. A memory that holds half of the query, or an identifier of it, is always enough. The
 //!   thresholds turn away gibberish and, in small stores, most of what has nothing to do with them;
-//!   they are so low that 97 of 100 questions with an answer pass, and 95 of those that share no word
+//!   they are so low that 99 of 100 questions with an answer pass, also of those that share no word
 //!   with it: a wrong answer can be read over, a hidden one is lost.
 
 use std::collections::{HashMap, HashSet};

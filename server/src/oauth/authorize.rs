@@ -39,6 +39,10 @@ pub(super) async fn authorize(
     // Parameters that come twice are told to the client only where they leave no doubt about it.
     let once = Parameters::read(encoded);
     let Ok(parameters) = &once else { return page(&server, &headers, AppProblem::Request) };
+    // The database holds none.
+    if parameters.hold_nul() {
+        return page(&server, &headers, AppProblem::Request);
+    }
     let Some(client_id) = parameters.get("client_id") else { return page(&server, &headers, AppProblem::Client) };
     let client = match server.0.clients.find(client_id).await {
         Ok(client) => client,
@@ -59,7 +63,13 @@ pub(super) async fn authorize(
 
     let issuer = server.0.network.origin_for(&headers);
     let state = parameters.get("state");
+    // Whoever registers by himself could have this server lead people anywhere, so without a word from them it does only where
+    // someone vouches for the address, and to their own machine.
+    let may_lead = client.domain.is_some() || redirect.is_on_this_machine();
     let tell = |Told(error, description): Told| {
+        if !may_lead {
+            return page(&server, &headers, AppProblem::Request);
+        }
         let parameters = [
             ("error", Some(error)),
             ("error_description", Some(description)),
@@ -82,7 +92,7 @@ pub(super) async fn authorize(
         domain: client.domain,
         redirect_uri: redirect.as_str().to_owned(),
         redirect_host: redirect.host(),
-        is_loopback: redirect.is_loopback(),
+        is_loopback: redirect.is_on_this_machine(),
         wants_write,
         resource: named.unwrap_or_else(|| resource::canonical(&server.0.network, &headers)),
         state: state.map(str::to_owned),

@@ -1,7 +1,7 @@
 use jiff::{SignedDuration, Timestamp};
 use polymnemo_memory::{MemoryService, OauthClient};
 
-use super::documents::{Documents, is_document};
+use super::documents::{Documents, Unread, is_document};
 
 /// For how long a copy of a document is used that can't be read anew.
 const STALE: SignedDuration = SignedDuration::from_hours(30 * 24);
@@ -57,9 +57,13 @@ impl Clients {
                 self.service.save_client(&client).await.map_err(NoClient::Unavailable)?;
                 Ok(client)
             }
-            Err(problem) => {
-                tracing::info!(problem, "the document of a client could not be read");
+            Err(Unread::Now(problem)) => {
+                tracing::info!(problem, "the document of a client could not be read now");
                 copy.ok_or(NoClient::Document)
+            }
+            Err(Unread::Gone(problem)) => {
+                tracing::info!(problem, "a client has no document (any more)");
+                Err(NoClient::Document)
             }
         }
     }

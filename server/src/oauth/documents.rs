@@ -43,6 +43,21 @@ pub(super) struct Document {
     pub(super) fresh_for: Duration,
 }
 
+/// Why a document was not read, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// Its server has trouble, and a copy may stand in for it.
+    Now(String),
+    /// There is no such document, or none that tells of the client (any more).
+    Gone(String),
+}
+
+impl From<String> for Unread {
+    fn from(problem: String) -> Self {
+        Self::Gone(problem)
+    }
+}
+
 /// Reads documents.
 pub(super) struct Documents {
     http: reqwest::Client,
@@ -77,10 +92,10 @@ impl Documents {
     /// # Errors
     ///
     /// Why there is none, in words for whoever made the client. Nothing of what was read is in them.
-    pub(super) async fn read(&self, client_id: &str) -> Result<Document, String> {
+    pub(super) async fn read(&self, client_id: &str) -> Result<Document, Unread> {
         let url = location(client_id)?;
         if self.failed_lately(client_id) {
-            return Err("its document could not be read a moment ago; try again in a minute".to_owned());
+            return Err(Unread::Now("its document could not be read a moment ago; try again in a minute".to_owned()));
         }
         let read = self.fetch(client_id, url).await;
         if read.is_err() {
@@ -89,7 +104,7 @@ impl Documents {
         read
     }
 
-    async fn fetch(&self, client_id: &str, url: Url) -> Result<Document, String> {
+    async fn fetch(&self, client_id: &str, url: Url) -> Result<Document, Unread> {
         let domain = url.host_str().unwrap_or_default().to_owned();
         let address = match &self.instead {
             Some(instead) => {
@@ -99,18 +114,23 @@ impl Documents {
             None => url,
         };
         let request = self.http.get(address).header(header::ACCEPT, "application/json");
-        let mut response = request.send().await.map_err(|error| match error.is_timeout() {
-            true => "the server of its document took too long".to_owned(),
-            false => "the server of its document can't be reached, or is not on the public internet".to_owned(),
+        let mut response = request.send().await.map_err(|error| {
+            Unread::Now(match error.is_timeout() {
+                true => "the server of its document took too long".to_owned(),
+                false => "the server of its document can't be reached, or is not on the public internet".to_owned(),
+            })
         })?;
-        if response.status() != StatusCode::OK {
-            return Err(format!("the server of its document answers {}", response.status().as_u16()));
+        let status = response.status();
+        if status != StatusCode::OK {
+            let problem = format!("the server of its document answers {}", status.as_u16());
+            let is_trouble = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+            return Err(if is_trouble { Unread::Now(problem) } else { Unread::Gone(problem) });
         }
         let fresh_for = freshness(response.headers());
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|_| "its document broke off".to_owned())? {
+        while let Some(chunk) = response.chunk().await.map_err(|_| Unread::Now("its document broke off".to_owned()))? {
             if body.len() + chunk.len() > MOST_BYTES {
-                return Err(format!("its document is longer than {MOST_BYTES} bytes"));
+                return Err(Unread::Gone(format!("its document is longer than {MOST_BYTES} bytes")));
             }
             body.extend_from_slice(&chunk);
         }
@@ -286,6 +306,6 @@ mod tests {
         assert!(found.is_err());
         let documents = Documents::new(None).unwrap();
         let problem = documents.read("https://127.0.0.1/a").await.unwrap_err();
-        assert!(problem.contains("public internet"), "{problem}");
+        assert_eq!(problem, Unread::Gone("its id must be on the public internet".to_owned()));
     }
 }

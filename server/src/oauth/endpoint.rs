@@ -1,6 +1,6 @@
 //! What the endpoints for programs have in common (RFC 6749, sections 3.2 and 5.2).
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::{
     Json,
@@ -13,8 +13,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde_json::json;
 
-use super::AuthorizationServer;
-use crate::http::client_address::network_of;
+use crate::http::{client_address::network_of, throttle::Throttle};
 
 /// An error as programs read it.
 pub(super) fn error(status: StatusCode, error: &str, description: &str) -> Response {
@@ -62,6 +61,11 @@ impl Parameters {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// Whether a value holds a NUL character, which no text of the database can.
+    pub(super) fn hold_nul(&self) -> bool {
+        self.0.iter().any(|(_, value)| value.contains('\0'))
+    }
+
     pub(super) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -100,14 +104,14 @@ pub(super) async fn only_post(request: Request, next: Next) -> Response {
     response
 }
 
-/// Answers 429 where one network, or all together, ask too often.
+/// Answers 429 where one network, or all together, ask for the same too often.
 pub(super) async fn throttle(
-    State(server): State<AuthorizationServer>,
+    State(throttle): State<Arc<Throttle>>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
     request: Request,
     next: Next,
 ) -> Response {
-    let Err(wait) = server.0.throttle.try_pass(network_of(peer, request.headers())) else {
+    let Err(wait) = throttle.try_pass(network_of(peer, request.headers())) else {
         return next.run(request).await;
     };
     let problem = "Too many requests came from this network. Try again shortly.";

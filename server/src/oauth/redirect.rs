@@ -10,6 +10,7 @@ use url::Url;
 const MOST_BYTES: usize = 2_000;
 
 /// Schemes of programs that are known to use one without a dot. With a dot, as RFC 8252 (section 7.1) wants it, any will do.
+/// Such programs also have addresses that install or open something, so only those count that are for this.
 const PRIVATE_SCHEMES: [&str; 14] = [
     "antigravity",
     "claude",
@@ -71,7 +72,8 @@ impl RedirectUri {
             "https" if !authority(text).is_empty() => {}
             "http" if is_loopback(text) => {}
             "http" => return Err("http is for this machine only: 127.0.0.1, [::1] or localhost; use https"),
-            scheme if scheme.contains('.') || PRIVATE_SCHEMES.contains(&scheme) => {}
+            scheme if scheme.contains('.') => {}
+            scheme if PRIVATE_SCHEMES.contains(&scheme) && is_for_this(path) => {}
             _ => {
                 return Err(
                     "its scheme is not one that people may be sent to; use https, http on this machine, or a scheme of your own such as com.example.app",
@@ -86,16 +88,22 @@ impl RedirectUri {
         &self.text
     }
 
-    /// Whether a program on the person's own machine is at this address.
-    pub(super) fn is_loopback(&self) -> bool {
+    /// Whether a program on the person's own machine is at this address, by a port of its own.
+    fn is_loopback(&self) -> bool {
         self.url.scheme() == "http"
+    }
+
+    /// Whether a program on the person's own machine is at this address: any such program can say that it is.
+    pub(super) fn is_on_this_machine(&self) -> bool {
+        self.url.scheme() != "https"
     }
 
     /// What people should know of the address: its host, or its scheme where it is a program's own.
     pub(super) fn host(&self) -> String {
         match (self.url.scheme(), self.url.host_str()) {
             ("http" | "https", Some(host)) => host.to_owned(),
-            (scheme, _) => format!("{scheme}:"),
+            (scheme, Some(host)) => format!("{scheme}://{host}"),
+            (scheme, None) => format!("{scheme}:"),
         }
     }
 
@@ -132,6 +140,12 @@ fn is_loopback(text: &str) -> bool {
     matches!(without_port(text).0.as_str(), "127.0.0.1" | "[::1]" | "localhost")
 }
 
+/// Whether host or path of a program's address say that it takes an answer like ours.
+fn is_for_this(address: &str) -> bool {
+    let address = address.to_ascii_lowercase();
+    ["auth", "callback"].iter().any(|word| address.contains(word))
+}
+
 /// What stands between `//` and the path.
 fn authority(text: &str) -> &str {
     let rest = text.split_once("://").map_or("", |(_, rest)| rest);
@@ -165,8 +179,8 @@ mod tests {
             ("http://127.0.0.1:33418/", "127.0.0.1"),
             ("http://[::1]:5000/callback", "[::1]"),
             ("https://vscode.dev/redirect?from=mcp", "vscode.dev"),
-            ("cursor://anysphere.cursor-mcp/oauth/callback", "cursor:"),
-            ("vscode://vscode.github-authentication/did-authenticate", "vscode:"),
+            ("cursor://anysphere.cursor-mcp/oauth/callback", "cursor://anysphere.cursor-mcp"),
+            ("vscode://vscode.github-authentication/did-authenticate", "vscode://vscode.github-authentication"),
             ("com.example.app:/callback", "com.example.app:"),
         ] {
             assert_eq!(read(text).host(), host, "{text}");
@@ -202,6 +216,9 @@ mod tests {
             "https://claude.ai/a?st%61te=1",
             "https:///callback",
             "ftp://example.com/",
+            "cursor://anysphere.cursor-deeplink/mcp/install?name=callback",
+            "vscode://vscode.git/clone?url=https://evil.example/oauth",
+            "zed://extension/x",
             "ws://example.com/",
             "mailto:a@example.com",
             "https://claude.ai/\n",
@@ -246,8 +263,8 @@ mod tests {
             "https://a.example/cb?x=%7e&code=a%20b%26c&iss=https%3A%2F%2Fm.example"
         );
         assert_eq!(
-            read("cursor://a/cb").with(&[("error", Some("access_denied"))]),
-            "cursor://a/cb?error=access_denied"
+            read("cursor://a/callback").with(&[("error", Some("access_denied"))]),
+            "cursor://a/callback?error=access_denied"
         );
     }
 }

@@ -52,7 +52,7 @@ async fn it_tells_who_vouches_for_the_app_and_holds_nothing_of_its_own() {
     // What it does not ask for is not offered, and no answer comes before no.
     assert!(!text.contains("name=\"can_write\" value=\"true\""), "{text}");
     let [deny, allow] = ["deny", "allow"].map(|answer| text.find(&format!("value=\"{answer}\"")).unwrap());
-    assert!(deny < allow && !text[..deny].contains("type=\"submit\""));
+    assert!(deny < allow && !text.split_at(deny).0.contains("type=\"submit\""));
 
     let (_, text) = page(&app, &browser, "https://app.example/back", None).await;
     assert!(text.contains("<bdi>unverified</bdi>"), "{text}");

@@ -103,6 +103,7 @@ async fn a_client_is_known_by_its_document() {
     // A failure is not repeated with each request.
     brought(&browser, &authorize_address(&app, ID, &[])).await;
     assert_eq!(documents.asked(), 2);
+    // One that is gone, or tells of another client, is no trouble of its server: the client is not known any more.
     run(&app, "update oauth_clients set fresh_until = now() - interval '31 days'").await;
     assert_eq!(browser.get(&authorize_address(&app, ID, &[])).await.status(), StatusCode::BAD_REQUEST);
 }

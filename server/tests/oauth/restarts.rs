@@ -18,7 +18,7 @@ struct Restarting {
     server: Option<ServerProcess>,
     ends: usize,
     // Dropped last: the database goes when nobody uses it any more.
-    database: TestDatabase,
+    _database: TestDatabase,
 }
 
 impl Restarting {
@@ -35,7 +35,7 @@ impl Restarting {
             http: reqwest::Client::builder().pool_max_idle_per_host(0).build().unwrap(),
             server: None,
             ends: 0,
-            database,
+            _database: database,
         };
         story.server = Some(story.serve());
         story

@@ -24,10 +24,12 @@ impl Browser {
         Self { client, base: base.to_owned(), origin: base.to_owned(), cookies: Mutex::default() }
     }
 
-    /// A browser without any cookies, for the server at this address, which may end between two requests.
+    /// A browser without any cookies, for the server at this address. It keeps no connection, so the server may end between
+    /// any two requests.
     pub fn at(base: &str) -> Self {
-        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).pool_max_idle_per_host(0);
-        Self::new(client.build().unwrap(), base)
+        let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+        let client = client.pool_max_idle_per_host(0).build().unwrap();
+        Self::new(client, base)
     }
 
     /// The same, behind a proxy that ends TLS for this public origin.
@@ -120,12 +122,27 @@ impl Browser {
 
     /// Begins to sign in with GitHub, and is sent back by it; gives the address it is sent to.
     pub async fn come_back_from_github(&self, next: &str) -> String {
-        let begun = self.get(&format!("/sign-in/github?next={next}")).await;
-        let github = location(&begun);
-        assert!(github.contains("/login/oauth/authorize?"), "{github}");
-        let answer = self.client.get(&github).send().await.unwrap();
+        self.come_back_from("/sign-in/github", "/login/oauth/authorize?", next).await
+    }
+
+    /// Begins to sign in at the issuer, and is sent back by it; gives the address it is sent to.
+    pub async fn come_back_from_issuer(&self, next: &str) -> String {
+        self.come_back_from("/sign-in/oidc", "/authorize?", next).await
+    }
+
+    async fn come_back_from(&self, entrance: &str, provider: &str, next: &str) -> String {
+        let begun = self.get(&format!("{entrance}?next={next}")).await;
+        let address = location(&begun);
+        assert!(address.contains(provider), "{address}");
+        let answer = self.client.get(&address).send().await.unwrap();
         assert!(answer.status().is_redirection(), "{}", answer.text().await.unwrap());
         location(&answer)
+    }
+
+    /// Signs in at the issuer; gives the address where that ends.
+    pub async fn sign_in_at_issuer(&self, next: &str) -> String {
+        let back = self.come_back_from_issuer(next).await;
+        location(&self.get(&back).await)
     }
 
     /// Signs in with GitHub; gives the address where that ends.

@@ -59,6 +59,12 @@ impl MemoryService {
             return Ok(NamespaceChoice::Only(chosen.to_vec()));
         }
         let all = self.store.namespaces(ctx, "", MOST_NAMESPACES).await?;
+        if all.len() >= MOST_NAMESPACES as usize {
+            // What the list does not hold would be let through.
+            return Err(Error::Invalid(format!(
+                "With {MOST_NAMESPACES} namespaces or more, later ones can't be included. Choose all, or only those you name."
+            )));
+        }
         let others = all.into_iter().map(|namespace| namespace.name).filter(|name| !chosen.contains(name));
         Ok(NamespaceChoice::AllBut(others.collect()))
     }

@@ -98,9 +98,19 @@ pub(super) fn without_repetitions(ids: impl IntoIterator<Item = MemoryId>) -> Ve
 
 /// A name that someone else gave: on one line, at most this long, nothing when nothing is left of it.
 pub(super) fn foreign_name(name: &str, most: usize) -> Option<String> {
-    let name: String = name.chars().filter(|character| !character.is_control()).take(most).collect();
+    let name: String = name.chars().filter(|&character| is_visible(character)).take(most).collect();
     let name = name.trim();
     (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Whether a character shows: none that controls, joins, turns the direction of text or only takes up room.
+fn is_visible(character: char) -> bool {
+    let hides = matches!(
+        character,
+        '\u{AD}' | '\u{115F}' | '\u{1160}' | '\u{180E}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{3164}' | '\u{FEFF}' | '\u{FFA0}' | '\u{E0000}'..='\u{E007F}'
+    );
+    !character.is_control() && !hides
 }
 
 /// The name of a time zone, as the time zone database writes it.
@@ -203,6 +213,8 @@ mod tests {
         assert_eq!(foreign_name(" octo\u{0}\ncat ", 100).as_deref(), Some("octocat"));
         assert_eq!(foreign_name(&"x".repeat(500), 100).map(|name| name.len()), Some(100));
         assert_eq!(foreign_name("\n\t", 100), None);
+        assert_eq!(foreign_name("\u{3164}\u{200B}\u{FEFF}", 100), None, "a name that shows nothing is none");
+        assert_eq!(foreign_name("a\u{202E}b", 100).as_deref(), Some("ab"));
     }
 
     #[test]
