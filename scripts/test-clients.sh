@@ -66,9 +66,8 @@ unset POLYMNEMO_DATA_DIR POLYMNEMO_PORT POLYMNEMO_API_KEYS POLYMNEMO_LOG
 
 say "the same clients and fastmcp, let in by a person"
 oauth=0
-DOCUMENTS_PORT=$(free_port)
-DOCUMENTS_PORT=$DOCUMENTS_PORT POLYMNEMO_CLIENT_DOCUMENTS_URL=http://127.0.0.1:$DOCUMENTS_PORT NODE=$node \
-    CLIENTS_PYTHON=$environment/bin/python bash end2end/with-server.sh python3 -B "$clients/oauth_story.py" |
+NODE=$node CLIENTS_PYTHON=$environment/bin/python \
+    bash end2end/with-server.sh python3 -B "$clients/oauth_story.py" |
     tee "$work/oauth.txt" || oauth=1
 
 conformance=0

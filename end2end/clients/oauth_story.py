@@ -1,8 +1,8 @@
 """Apps that connect by the URL alone: each official client registers or has a document, a person lets it in by a real
 browser, and it goes on until the person ends its access, and when it is let in again.
 
-Reads the server to use from the environment (END2END_URL, and END2END_SIGN_IN_LINK for the person: see ../with-server.sh),
-the port on which the server looks for the documents of clients (DOCUMENTS_PORT), and the programs to use from NODE and
+Reads the server to use from the environment, as ../with-server.sh sets it (END2END_URL, END2END_SIGN_IN_LINK for the person,
+and END2END_DOCUMENTS, where the server looks for the documents of clients), and the programs to use from NODE and
 CLIENTS_PYTHON. Prints each check and, at the end, how many passed.
 """
 
@@ -285,7 +285,7 @@ def kinds():
 
 
 def main():
-    documents = Documents(int(os.environ["DOCUMENTS_PORT"]))
+    documents = Documents(urlsplit(os.environ["END2END_DOCUMENTS"]).port)
     person = Client("the person", [os.environ["NODE"], "person.mjs"])
     for kind, host, make in kinds():
         print(kind, flush=True)
