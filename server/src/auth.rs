@@ -1,6 +1,6 @@
 //! Who is asking: from the headers of a request to a [`Ctx`], or to a 401.
 //!
-//! The middleware here is the only place where a request gains an identity. It runs before any
+//! The middleware here is the only place where a request gains an identity. It decides before any
 //! part of the body is read, for every method, and leaves a [`Ctx`] in the request's extensions,
 //! where both doors find it. A credential is looked for in the `Authorization` header and nowhere
 //! else; one in the query is as good as none.
@@ -10,9 +10,10 @@ mod local_key;
 mod scope;
 mod static_keys;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
+    body::{Body, to_bytes},
     extract::{Request, State},
     middleware::Next,
     response::{IntoResponse, Response},
@@ -35,6 +36,9 @@ pub use static_keys::StaticKeys;
 pub const SCOPES: &str = "memory:read memory:write";
 /// The permission to read only.
 pub const READ_SCOPE: &str = "memory:read";
+/// How much of a request that is refused is read, in bytes, and for how long.
+const REFUSED_BYTES: usize = 64 << 10;
+const REFUSED_TIME: Duration = Duration::from_secs(1);
 
 /// What a request is authenticated with.
 pub struct Authenticator {
@@ -212,8 +216,18 @@ pub async fn require_identity(
             request.extensions_mut().insert(ctx);
             next.run(request).await
         }
-        Err(refusal) => authenticator.challenge(refusal, request.headers()),
+        Err(refusal) => {
+            let (parts, body) = request.into_parts();
+            let_arrive(body).await;
+            authenticator.challenge(refusal, &parts.headers)
+        }
     }
+}
+
+/// Waits for the rest of a request that is refused, as far as it is short and on its way. Without it the connection is closed
+/// behind the answer, and the client, which isn't told, loses what it sends next on it: the request for the metadata.
+async fn let_arrive(body: Body) {
+    let _ = tokio::time::timeout(REFUSED_TIME, to_bytes(body, REFUSED_BYTES)).await;
 }
 
 #[cfg(test)]

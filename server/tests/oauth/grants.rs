@@ -1,9 +1,15 @@
 //! What a person decided holds for every call, from the very next one on.
 
+use std::time::Duration;
+
 use polymnemo_memory::{Ctx, Door, Grants, Identity};
 use polymnemo_types::{Action, App, AppGrants, NamespaceChoice};
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
 
 use crate::{
     app, client_of, code, exchange, let_in, refresh, refusal, signed_in, status_with, support::TestApp, tokens,
@@ -182,7 +188,7 @@ async fn everything_that_a_client_did_can_be_read() {
         if calls.items.len() >= 4 {
             break calls;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(20)).await;
     };
     let of = |action| calls.items.iter().find(|call| call.action == action).unwrap();
     let recall = of(Action::Recall);
@@ -211,6 +217,32 @@ async fn everything_that_a_client_did_can_be_read() {
     app.service().revoke_app(&bob, entry.id).await.unwrap_err();
     app.service().pause_app(&bob, entry.id, true).await.unwrap_err();
     assert_eq!(status_with(&app, &issued.access).await, 200);
+}
+
+/// Clients look the metadata up on the connection on which they were refused, at once. What they sent arrives in pieces.
+#[tokio::test]
+async fn a_refusal_leaves_the_connection_open() {
+    let app = app().await;
+    let address = app.base().strip_prefix("http://").unwrap();
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let head = format!("POST /mcp HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\n\r\n", body.len());
+    connection.write_all(head.as_bytes()).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    connection.write_all(body.as_bytes()).await.unwrap();
+    let mut answer = vec![0; 16 << 10];
+    let length = connection.read(&mut answer).await.unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 401 "));
+    let next = format!("GET /.well-known/oauth-protected-resource/mcp HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    connection.write_all(next.as_bytes()).await.unwrap();
+    let length = connection.read(&mut answer).await.unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 200 "), "{}", String::from_utf8_lossy(&answer[..length]));
+
+    // Who never sends the rest is refused none the less.
+    let mut connection = TcpStream::connect(address).await.unwrap();
+    connection.write_all(head.as_bytes()).await.unwrap();
+    let length = connection.read(&mut answer).await.unwrap();
+    assert!(answer[..length].starts_with(b"HTTP/1.1 401 "));
 }
 
 /// R7: the 401 goes out before anything else is looked at.
