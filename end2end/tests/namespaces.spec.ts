@@ -25,7 +25,8 @@ for (const javaScriptEnabled of [true, false]) {
     test.use({ javaScriptEnabled });
 
     test("is made, renamed and deleted", async ({ page }) => {
-      const [name, other] = [unique("work"), unique("office")];
+      // The list is by name and in pages, and other tests have namespaces too.
+      const [name, other] = [unique("a work"), unique("an office")];
       await make(page, name);
       let found = await open(page, name);
       await found.getByLabel("New name").fill(other);

@@ -260,7 +260,14 @@ impl Ranker {
 
     fn gated(self) -> Ranking {
         let most = self.documents.iter().map(|document| document.evidence).fold(0.0, f32::max);
-        let floor = if most < self.gate { f32::INFINITY } else { ROW_FLOOR };
+        // Whoever asks for one word that is there means that word: what lacks it has to be an answer by itself.
+        let is_word_there =
+            self.terms.len() == 1 && self.documents.iter().any(|document| !document.passage.matched.is_empty());
+        let floor = match most < self.gate {
+            true => f32::INFINITY,
+            false if is_word_there => self.gate,
+            false => ROW_FLOOR,
+        };
         let mut ranking = Ranking::default();
         for document in self.documents {
             if document.evidence < floor {
@@ -507,6 +514,14 @@ mod tests {
         assert!(answers(&[&["48291173"], &rest[..]].concat(), &[0]));
         assert!(!answers(&[&["7"], &rest[..]].concat(), &[0]));
         assert!(!answers(&[&["1998"], &rest[..]].concat(), &[0]));
+    }
+
+    #[test]
+    fn a_word_that_is_there_keeps_out_what_is_only_a_little_like_it() {
+        let full = 4.0 * impact(1, 20);
+        let passages = || vec![candidate(1, 0.4, &[(0, full)]), candidate(2, 0.2, &[]), candidate(3, 0.6, &[])];
+        assert_eq!(order(&rank(passages(), vec![], &["gull"])), [1, 3]);
+        assert_eq!(order(&rank(passages(), vec![], &["gull", "likes"])), [1, 3, 2]);
     }
 
     #[test]
