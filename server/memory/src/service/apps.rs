@@ -127,11 +127,13 @@ impl MemoryService {
         cursor: Option<&str>,
         limit: Option<u32>,
     ) -> Result<Page<AppCall>> {
-        let app = self.app(ctx, id).await?;
+        ctx.check_person()?;
         let limit = validate::limit(limit)?;
         let before = cursor.map(|cursor| cursor::to_key(CALLS, cursor)).transpose()?;
         let mut calls = self.store.calls(ctx, id, before, limit + 1).await?;
         let next_cursor = cursor::next(CALLS, &mut calls, limit, |(number, _)| *number);
+        // Read after them, so that the total is never less than what is shown.
+        let app = self.app(ctx, id).await?;
         Ok(Page { items: calls.into_iter().map(|(_, call)| call).collect(), total: app.calls, next_cursor })
     }
 
