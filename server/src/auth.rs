@@ -22,7 +22,6 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use polymnemo_memory::{
     ACCESS_TOKEN_PREFIX, API_TOKEN_PREFIX, Ctx, Door, Identity, MemoryService, TokenRefusal, ports::KeyEntry,
 };
-use polymnemo_types::AppId;
 use serde_json::json;
 
 use crate::{config::NetworkConfig, oauth::resource, oidc::Issuer};
@@ -112,14 +111,7 @@ impl Authenticator {
         }
         if credential.starts_with(API_TOKEN_PREFIX) {
             let access = self.service.authenticate_token(credential).await.map_err(Refusal::Unavailable)?;
-            let access = access.map_err(Refusal::Token)?;
-            return Ok(Ctx {
-                user: access.user,
-                door: Door::ApiToken,
-                client: None,
-                app: Some(AppId(access.token.0)),
-                grants: access.grants,
-            });
+            return Ok(access.map_err(Refusal::Token)?.into_ctx(Door::ApiToken));
         }
         if let Some(issuer) = self.issuer.as_deref().filter(|_| Issuer::may_be_token(credential)) {
             return external::authenticate(issuer, &self.service, credential).await;

@@ -16,7 +16,6 @@ use axum::{
 };
 use http::{Extensions, StatusCode, Uri, header, uri::PathAndQuery};
 use polymnemo_memory::{API_TOKEN_PREFIX, Ctx, Door, Identity, MemoryService, ports::KeyEntry};
-use polymnemo_types::AppId;
 use tower::ServiceExt as _;
 
 use crate::{auth::StaticKeys, config::NetworkConfig};
@@ -89,13 +88,7 @@ impl Gate {
         }
         let access = self.service.authenticate_token(token).await?;
         let access = access.ok().filter(|access| access.in_url);
-        Ok(access.map(|access| Ctx {
-            user: access.user,
-            door: Door::CapabilityPath,
-            client: None,
-            app: Some(AppId(access.token.0)),
-            grants: access.grants,
-        }))
+        Ok(access.map(|access| access.into_ctx(Door::CapabilityPath)))
     }
 
     /// Makes the request one to the endpoint itself. What the router noted of its address holds the token, and goes

@@ -1,8 +1,8 @@
 use std::fmt;
 
-use polymnemo_types::{LanguageSetting, Theme, TokenId};
+use polymnemo_types::{AppId, Door, LanguageSetting, Theme, TokenId};
 
-use crate::{Grants, User};
+use crate::{Ctx, Grants, User};
 
 /// What every API token begins with: it tells a reader, and a scanner of leaked secrets, what the text is.
 pub const API_TOKEN_PREFIX: &str = "pmn_";
@@ -58,6 +58,14 @@ pub struct TokenAccess {
     pub grants: Grants,
     /// Whether it may be a part of a URL.
     pub in_url: bool,
+}
+
+impl TokenAccess {
+    /// The context of a request that came with the token through this door.
+    #[must_use]
+    pub fn into_ctx(self, door: Door) -> Ctx {
+        Ctx { user: self.user, door, client: None, app: Some(AppId(self.token.0)), grants: self.grants }
+    }
 }
 
 /// Why a presented token lets nobody in. Only its owner can know more than that it is unknown, so the text may be shown

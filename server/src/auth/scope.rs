@@ -26,18 +26,11 @@ struct Params {
     name: Option<String>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Messages {
-    One(Message),
-    Several(Vec<Message>),
-}
-
 /// Answers 403 to a message of an app that needs a permission the app does not have (RFC 6750, section 3.1), with all the
 /// permissions that it needs, so that the app can ask its user for them. The service would refuse it as well, but in a
 /// form that only a model reads.
 ///
-/// It stands behind what bounds and checks the body.
+/// It stands behind what bounds and checks the body, and takes batches apart.
 pub(crate) async fn require_scope(State(network): State<Arc<NetworkConfig>>, request: Request, next: Next) -> Response {
     let lacks = |ctx: &Ctx| ctx.door == Door::OauthApp && !(ctx.grants.read && ctx.grants.write);
     let Some(grants) = request.extensions().get::<Ctx>().filter(|ctx| lacks(ctx)).map(|ctx| ctx.grants.clone()) else {
@@ -48,12 +41,7 @@ pub(crate) async fn require_scope(State(network): State<Arc<NetworkConfig>>, req
     let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else {
         return (StatusCode::BAD_REQUEST, "The body broke off.\n").into_response();
     };
-    let messages = match serde_json::from_slice(&body) {
-        Ok(Messages::One(message)) => vec![message],
-        Ok(Messages::Several(messages)) => messages,
-        Err(_) => Vec::new(),
-    };
-    let needed = messages.iter().filter_map(needed_by).max();
+    let needed = serde_json::from_slice(&body).ok().as_ref().and_then(needed_by);
     let missing = match needed {
         Some(Need::Write) if !grants.write => SCOPES,
         Some(Need::Read) if !grants.read => READ_SCOPE,
@@ -66,8 +54,8 @@ pub(crate) async fn require_scope(State(network): State<Arc<NetworkConfig>>, req
     response
 }
 
-/// What a message needs, the greater the more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// What a message needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Need {
     Read,
     Write,

@@ -39,6 +39,10 @@ impl Answer {
         self.headers.get(name)?.to_str().ok()
     }
 
+    pub(super) fn headers(&self, name: HeaderName) -> impl Iterator<Item = &str> {
+        self.headers.get_all(name).iter().filter_map(|value| value.to_str().ok())
+    }
+
     pub(super) fn json(&self) -> Result<Value, Failure> {
         serde_json::from_str(&self.text).map_err(|_| self.failure(Problem::NotRouted))
     }

@@ -7,7 +7,7 @@ use polymnemo_types::{AppGrants, ConnectionReport, Consent, NamespaceChoice};
 use tokio::sync::Semaphore;
 use url::Url;
 
-use super::{Person, Test, UNUSED_REDIRECT};
+use super::{Person, Test, UNUSED_REDIRECT, ask::Asker};
 
 /// How many tests may run at once: each asks the server for some twenty answers.
 const AT_ONCE: usize = 2;
@@ -50,12 +50,10 @@ impl Person for &mut OnBehalf {
 
     async fn decide(&mut self, address: &str) -> Option<String> {
         // The way of a browser up to the page, and what its form would do from there on.
-        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build().ok()?;
-        let answer = http.get(address).timeout(super::PATIENCE).send().await.ok()?;
-        let page = answer.headers().get(header::LOCATION)?.to_str().ok()?;
+        let answer = Asker::new().ok()?.get(address).await.ok()?;
+        let page = answer.header(header::LOCATION)?;
         let request = page.split_once("request=").map(|(_, id)| id.to_owned())?;
-        let cookies = answer.headers().get_all(header::SET_COOKIE).iter().filter_map(|cookie| cookie.to_str().ok());
-        let cookie = cookies.filter_map(|cookie| cookie.split(';').next()?.split_once('='));
+        let cookie = answer.headers(header::SET_COOKIE).filter_map(|cookie| cookie.split(';').next()?.split_once('='));
         let key =
             cookie.filter(|(name, _)| name.ends_with("polymnemo_browser")).map(|(_, key)| key.to_owned()).next()?;
         let request = self.service.end_authorization(&request, &key).await.ok()??;

@@ -54,6 +54,10 @@ fn known(network: &NetworkConfig, headers: &HeaderMap) -> Option<String> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|value| value.split("; ")).filter_map(|pair| pair.split_once('='));
     let key = pairs.find(|(given, _)| *given == name(network)).map(|(_, value)| value)?;
-    let is_key = key.len() == CHARS && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
-    is_key.then(|| key.to_owned())
+    is_random(key).then(|| key.to_owned())
+}
+
+/// Whether a text can be one of our random values: 256 bits in base64url.
+pub(super) fn is_random(text: &str) -> bool {
+    text.len() == CHARS && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }

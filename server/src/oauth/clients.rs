@@ -32,7 +32,7 @@ impl Clients {
 
     /// The client of this id. Its document is read anew when the copy is old; where it can't be, the last good copy stands.
     pub(super) async fn find(&self, id: &str) -> Result<OauthClient, NoClient> {
-        if id.is_empty() || id.len() > ID_BYTES || id.contains('\0') {
+        if !is_id(id) {
             return Err(NoClient::Unknown);
         }
         let known = self.service.oauth_client(id).await.map_err(NoClient::Unavailable)?;
@@ -70,10 +70,15 @@ impl Clients {
 
     /// The client of this id as far as it is known already.
     pub(super) async fn known(&self, id: &str) -> Result<Option<OauthClient>, polymnemo_memory::Error> {
-        if id.len() > ID_BYTES || id.contains('\0') { Ok(None) } else { self.service.oauth_client(id).await }
+        if is_id(id) { self.service.oauth_client(id).await } else { Ok(None) }
     }
 
     pub(super) async fn save(&self, client: &OauthClient) -> Result<(), polymnemo_memory::Error> {
         self.service.save_client(client).await
     }
+}
+
+/// Whether it is worth asking the database.
+fn is_id(text: &str) -> bool {
+    (1..=ID_BYTES).contains(&text.len()) && !text.contains('\0')
 }

@@ -10,7 +10,7 @@ use polymnemo_app::{AppProblem, BrowserKey, app_problem_page, paths::sign_in_pat
 use polymnemo_memory::{Ctx, Error};
 use polymnemo_types::{AppGrants, Consent, NamespaceChoice, limits};
 
-use super::{AuthorizationServer, redirect::RedirectUri};
+use super::{AuthorizationServer, browser::is_random, redirect::RedirectUri};
 
 /// The form of the page on which a person decides.
 struct Decision {
@@ -88,10 +88,8 @@ fn read(body: &[u8]) -> Option<Decision> {
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(body).into_owned().collect();
     let value = |wanted: &str| pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str());
     let request = value("request")?;
-    let is_id =
-        request.len() == 43 && request.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     Some(Decision {
-        request: is_id.then(|| request.to_owned())?,
+        request: is_random(request).then(|| request.to_owned())?,
         // Whatever is not said plainly is no.
         allow: value("answer") == Some("allow"),
         can_write: value("can_write") == Some("true"),

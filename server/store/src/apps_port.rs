@@ -10,7 +10,7 @@ use polymnemo_memory::{
 };
 use polymnemo_types::{Action, App, AppCall, AppGrants, AppId, AuthorizationRequest, MemoryId, Page};
 
-use crate::PgStore;
+use crate::{PgStore, oauth::REQUEST};
 
 #[async_trait]
 impl Apps for PgStore {
@@ -27,11 +27,11 @@ impl Apps for PgStore {
     }
 
     async fn keep_request(&self, id: &TokenHash, request: &AuthorizationRequest, lifetime: Duration) -> Result<()> {
-        self.insert_request(id, request, lifetime).await
+        self.keep_secret(REQUEST, id, request, lifetime).await
     }
 
     async fn request(&self, id: &TokenHash, take: bool) -> Result<Option<AuthorizationRequest>> {
-        self.request_by_id(id, take).await
+        self.secret(REQUEST, id, take).await
     }
 
     async fn authorize(&self, ctx: &Ctx, new: &NewAuthorization) -> Result<AppId> {

@@ -1,7 +1,5 @@
 //! OAuth clients, and the requests, codes and tokens by which users let them in.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 use polymnemo_memory::{
     AppAccess, Ctx, Error, OauthClient, Result, TokenHash,
@@ -9,7 +7,7 @@ use polymnemo_memory::{
         CodeDecision, Family, NewAuthorization, PresentedRefresh, RedeemedCode, RefreshDecision, Refreshed, TokenPair,
     },
 };
-use polymnemo_types::{AppId, AuthorizationRequest, UserId};
+use polymnemo_types::{AppId, UserId};
 use sea_orm::QueryResult;
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -23,7 +21,7 @@ use crate::{
 };
 
 /// The purpose of the secrets under which requests are kept.
-const REQUEST: &str = "authorization request";
+pub(crate) const REQUEST: &str = "authorization request";
 
 /// The columns of `oauth_families f join apps a` that [`family`] reads.
 const FAMILY_COLUMNS: &str =
@@ -99,41 +97,6 @@ impl PgStore {
         }
         transaction.commit().await?;
         Ok(gone)
-    }
-
-    pub(crate) async fn insert_request(
-        &self,
-        id: &TokenHash,
-        request: &AuthorizationRequest,
-        lifetime: Duration,
-    ) -> Result<()> {
-        let data = serde_json::to_value(request)
-            .map_err(|_| Error::internal("an authorization request can't be written as JSON"))?;
-        let transaction = self.begin(Scope::Background).await?;
-        transaction.run("delete from one_time_secrets where expires_at <= now()", vec![]).await?;
-        transaction
-            .run(
-                "insert into one_time_secrets (hash, purpose, data, expires_at)
-                 values ($1, $2, $3, now() + make_interval(secs => $4))",
-                vec![id.to_vec().into(), REQUEST.into(), data.into(), lifetime.as_secs_f64().into()],
-            )
-            .await?;
-        transaction.commit().await
-    }
-
-    pub(crate) async fn request_by_id(&self, id: &TokenHash, take: bool) -> Result<Option<AuthorizationRequest>> {
-        let sql = if take {
-            "delete from one_time_secrets where hash = $1 and purpose = $2 and expires_at > now() returning data"
-        } else {
-            "select data from one_time_secrets where hash = $1 and purpose = $2 and expires_at > now()"
-        };
-        let transaction = self.begin(Scope::Background).await?;
-        let row = transaction.one(sql, vec![id.to_vec().into(), REQUEST.into()]).await?;
-        transaction.commit().await?;
-        let Some(row) = row else { return Ok(None) };
-        serde_json::from_value(get(&row, "data")?)
-            .map(Some)
-            .map_err(|_| Error::internal("an authorization request can't be read"))
     }
 
     pub(crate) async fn insert_authorization(&self, ctx: &Ctx, new: &NewAuthorization) -> Result<AppId> {

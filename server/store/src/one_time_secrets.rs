@@ -1,7 +1,6 @@
 use std::{fmt, time::Duration};
 
-use polymnemo_memory::Result;
-use sea_orm::Value;
+use polymnemo_memory::{Result, TokenHash};
 use serde::{Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
@@ -40,18 +39,7 @@ impl OneTimeSecrets {
     ///
     /// Where the database can't be reached.
     pub async fn keep(&self, purpose: &str, secret: &str, data: &impl Serialize, lifetime: Duration) -> Result<()> {
-        let data = serde_json::to_value(data)
-            .map_err(|_| polymnemo_memory::Error::internal("the data of a one-time secret can't be written as JSON"))?;
-        let transaction = self.store.begin(Scope::Background).await?;
-        transaction.run("delete from one_time_secrets where expires_at <= now()", vec![]).await?;
-        transaction
-            .run(
-                "insert into one_time_secrets (hash, purpose, data, expires_at)
-                 values ($1, $2, $3, now() + make_interval(secs => $4))",
-                vec![hash(secret), purpose.into(), data.into(), lifetime.as_secs_f64().into()],
-            )
-            .await?;
-        transaction.commit().await
+        self.store.keep_secret(purpose, &hash(secret), data, lifetime).await
     }
 
     /// Takes a secret out, and gives what belongs to it. Of several that try at once, one succeeds;
@@ -61,13 +49,47 @@ impl OneTimeSecrets {
     ///
     /// Where the database can't be reached.
     pub async fn take<T: DeserializeOwned>(&self, purpose: &str, secret: &str) -> Result<Option<T>> {
-        let transaction = self.store.begin(Scope::Background).await?;
-        let row = transaction
-            .one(
-                "delete from one_time_secrets where hash = $1 and purpose = $2 and expires_at > now() returning data",
-                vec![hash(secret), purpose.into()],
+        self.store.secret(purpose, &hash(secret), true).await
+    }
+}
+
+impl PgStore {
+    /// [`OneTimeSecrets::keep`] for whoever has the secret's digest only.
+    pub(crate) async fn keep_secret(
+        &self,
+        purpose: &str,
+        hash: &TokenHash,
+        data: &impl Serialize,
+        lifetime: Duration,
+    ) -> Result<()> {
+        let data = serde_json::to_value(data)
+            .map_err(|_| polymnemo_memory::Error::internal("the data of a one-time secret can't be written as JSON"))?;
+        let transaction = self.begin(Scope::Background).await?;
+        transaction.run("delete from one_time_secrets where expires_at <= now()", vec![]).await?;
+        transaction
+            .run(
+                "insert into one_time_secrets (hash, purpose, data, expires_at)
+                 values ($1, $2, $3, now() + make_interval(secs => $4))",
+                vec![hash.to_vec().into(), purpose.into(), data.into(), lifetime.as_secs_f64().into()],
             )
             .await?;
+        transaction.commit().await
+    }
+
+    /// What belongs to the secret with this digest; with `take` it is there no longer afterwards ([`OneTimeSecrets::take`]).
+    pub(crate) async fn secret<T: DeserializeOwned>(
+        &self,
+        purpose: &str,
+        hash: &TokenHash,
+        take: bool,
+    ) -> Result<Option<T>> {
+        let sql = if take {
+            "delete from one_time_secrets where hash = $1 and purpose = $2 and expires_at > now() returning data"
+        } else {
+            "select data from one_time_secrets where hash = $1 and purpose = $2 and expires_at > now()"
+        };
+        let transaction = self.begin(Scope::Background).await?;
+        let row = transaction.one(sql, vec![hash.to_vec().into(), purpose.into()]).await?;
         transaction.commit().await?;
         let Some(row) = row else { return Ok(None) };
         let data: serde_json::Value = get(&row, "data")?;
@@ -77,6 +99,6 @@ impl OneTimeSecrets {
     }
 }
 
-fn hash(secret: &str) -> Value {
-    Sha256::digest(secret.as_bytes()).to_vec().into()
+fn hash(secret: &str) -> TokenHash {
+    Sha256::digest(secret.as_bytes()).into()
 }

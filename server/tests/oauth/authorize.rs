@@ -1,7 +1,7 @@
 use reqwest::{StatusCode, header};
 
 use crate::{
-    BACK, app, authorize_address, brought, decide, exchange, register, registered, signed_in,
+    BACK, app, authorize_address, brought, decide, exchange, register, registered, resource_as_written, signed_in,
     support::{TestApp, location, parameter},
 };
 
@@ -131,16 +131,7 @@ async fn the_resource_may_be_written_in_the_ways_that_clients_write_it() {
     let app = app().await;
     let client = registered(&app).await;
     let browser = signed_in(&app).await;
-    let base = app.base();
-    for resource in [
-        String::new(),
-        format!("{base}/mcp"),
-        format!("{base}/mcp/"),
-        base.to_owned(),
-        format!("{base}/"),
-        format!("{base}/mcp?session=1"),
-        format!("{base}/mcp").replace("http", "HTTP"),
-    ] {
+    for resource in resource_as_written(&app).into_iter().chain([String::new()]) {
         let address = authorize_address(&app, &client, &[("resource", &resource)]);
         let request = brought(&browser, &address).await;
         let back = location(&decide(&browser, &request, &[]).await);

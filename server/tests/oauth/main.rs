@@ -102,6 +102,19 @@ async fn decide(browser: &Browser, request: &str, changes: &[(&str, &str)]) -> R
     browser.post("/consent/answer", &fields).await
 }
 
+/// The ways in which clients write our resource (reports 8, 9, 10).
+fn resource_as_written(app: &TestApp) -> [String; 6] {
+    let base = app.base();
+    [
+        format!("{base}/mcp"),
+        format!("{base}/mcp/"),
+        base.to_owned(),
+        format!("{base}/"),
+        format!("{base}/mcp?session=1"),
+        format!("{base}/mcp").replace("http", "HTTP"),
+    ]
+}
+
 /// The id of the request that a browser brings by this address.
 async fn brought(browser: &Browser, address: &str) -> String {
     let page = location(&browser.get(address).await);

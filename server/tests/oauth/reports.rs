@@ -29,7 +29,8 @@ use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::{
-    BACK, VERIFIER, app, authorize_address, brought, decide, let_in, registered, signed_in, status_with,
+    BACK, VERIFIER, app, authorize_address, brought, decide, let_in, registered, resource_as_written, signed_in,
+    status_with,
     support::{TestApp, key_of, location, parameter},
     token_request, tokens,
 };
@@ -76,15 +77,7 @@ async fn tokens_are_asked_for_with_the_resource_in_the_ways_that_clients_write_i
     let app = app().await;
     let client = registered(&app).await;
     let browser = signed_in(&app).await;
-    let base = app.base();
-    for resource in [
-        format!("{base}/mcp"),
-        format!("{base}/mcp/"),
-        base.to_owned(),
-        format!("{base}/"),
-        format!("{base}/mcp?session=1"),
-        format!("{base}/mcp").replace("http", "HTTP"),
-    ] {
+    for resource in resource_as_written(&app) {
         let code = crate::code(&app, &browser, &client, &[]).await;
         let exchange = [
             ("grant_type", "authorization_code"),

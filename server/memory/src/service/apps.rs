@@ -174,14 +174,7 @@ pub(crate) fn app_grants(grants: &AppGrants) -> Result<AppGrants> {
         if names.len() > MOST_NAMESPACES as usize {
             return Err(Error::Invalid(format!("`namespaces`: choose at most {MOST_NAMESPACES}.")));
         }
-        let mut unique: Vec<String> = Vec::with_capacity(names.len());
-        for name in names {
-            let name = validate::namespace(name)?;
-            if !unique.contains(&name) {
-                unique.push(name);
-            }
-        }
-        Ok(unique)
+        validate::namespaces(names)
     };
     let namespaces = match &grants.namespaces {
         NamespaceChoice::All => NamespaceChoice::All,

@@ -14,10 +14,10 @@ use polymnemo_types::{AuthorizationRequest, Consent, limits};
 use rand::RngExt as _;
 use sha2::{Digest as _, Sha256};
 
-use super::{MemoryService, apps::app_grants, validate};
+use super::{MemoryService, apps::app_grants, tokens::hash, validate};
 use crate::{
     ACCESS_TOKEN_PREFIX, AppAccess, CODE_PREFIX, Ctx, Error, GrantRefusal, IssuedTokens, OauthClient,
-    REFRESH_TOKEN_PREFIX, Result, TokenHash, TokenRefusal,
+    REFRESH_TOKEN_PREFIX, Result, TokenRefusal,
     ports::{Family, NewAuthorization, PresentedRefresh, RedeemedCode, Refreshed, TokenPair},
 };
 
@@ -298,10 +298,6 @@ fn is_secret(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|secret| {
         secret.len() == SECRET_CHARS && secret.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
     })
-}
-
-fn hash(secret: &str) -> TokenHash {
-    Sha256::digest(secret.as_bytes()).into()
 }
 
 fn digest_of_browser(browser: &str) -> String {

@@ -20,7 +20,7 @@ impl MemoryService {
         let place = request.cursor.as_deref().map(cursor::to_place).transpose()?;
         let (mut page, next) = self.store.list(ctx, &filter, request.trash, place, limit).await?;
         if page.total == 0 {
-            self.check_namespace(ctx, &filter).await?;
+            self.check_namespace(ctx, filter.namespace.as_deref()).await?;
         }
         page.next_cursor = next.map(cursor::from_place);
         self.record_call(ctx, Action::List, None, page.items.iter().map(|memory| memory.id).collect());
@@ -29,16 +29,16 @@ impl MemoryService {
 
     /// Tells an empty answer from one about a namespace that there isn't: a slip in its name must not read as "nothing is
     /// stored". The caller's default namespace is theirs even before the first memory is in it.
-    pub(super) async fn check_namespace(&self, ctx: &Ctx, filter: &Filter) -> Result<()> {
-        let Some(name) = &filter.namespace else { return Ok(()) };
-        if *name == ctx.user.default_namespace && ctx.covers(name) {
+    pub(super) async fn check_namespace(&self, ctx: &Ctx, name: Option<&str>) -> Result<()> {
+        let Some(name) = name else { return Ok(()) };
+        if name == ctx.user.default_namespace && ctx.covers(name) {
             return Ok(());
         }
         // They come in the order of their names, in which a name precedes those that begin with it.
         let found = self.store.namespaces(ctx, name, 1).await?;
-        match found.iter().any(|found| found.name == *name) {
+        match found.iter().any(|found| found.name == name) {
             true => Ok(()),
-            false => Err(Error::NamespaceNotFound(name.clone())),
+            false => Err(Error::NamespaceNotFound(name.to_owned())),
         }
     }
 

@@ -42,7 +42,7 @@ impl MemoryService {
                 include_superseded: request.include_superseded,
             },
         )?;
-        let place = filter.clone();
+        let namespace = filter.namespace.clone();
         let scope = format!("{query}\n{filter:?}");
         let offset = match request.cursor.as_deref() {
             Some(cursor) => cursor::to_offset(cursor, &scope)?,
@@ -62,7 +62,7 @@ impl MemoryService {
         let telling = background.telling(&vector);
         let candidates = steps.candidates(&telling).await?;
         if candidates.scope == 0 {
-            self.check_namespace(ctx, &place).await?;
+            self.check_namespace(ctx, namespace.as_deref()).await?;
         }
         let (pending, compared) = (candidates.pending, candidates.compared);
         let ranker = Ranker::new(candidates, &terms, background.noise(&telling), calibration);

@@ -127,14 +127,7 @@ fn token_namespaces(names: &[String]) -> Result<Vec<String>> {
             limits::IDS
         )));
     }
-    let mut unique: Vec<String> = Vec::with_capacity(names.len());
-    for name in names {
-        let name = validate::namespace(name)?;
-        if !unique.contains(&name) {
-            unique.push(name);
-        }
-    }
-    Ok(unique)
+    validate::namespaces(names)
 }
 
 /// Whether it is worth asking the database.
@@ -144,7 +137,8 @@ fn looks_like_token(secret: &str) -> bool {
         .is_some_and(|random| random.len() == RANDOM_CHARS && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-fn hash(secret: &str) -> TokenHash {
+/// All that is kept of a secret.
+pub(super) fn hash(secret: &str) -> TokenHash {
     Sha256::digest(secret.as_bytes()).into()
 }
 

@@ -56,6 +56,18 @@ pub(super) fn namespace(name: &str) -> Result<String> {
     Ok(name.to_owned())
 }
 
+/// The names of namespaces, without repetitions, in the order given.
+pub(super) fn namespaces(names: &[String]) -> Result<Vec<String>> {
+    let mut unique: Vec<String> = Vec::with_capacity(names.len());
+    for name in names {
+        let name = namespace(name)?;
+        if !unique.contains(&name) {
+            unique.push(name);
+        }
+    }
+    Ok(unique)
+}
+
 /// Where a memory comes from; nothing when empty.
 pub(super) fn source(source: Option<&str>) -> Result<Option<String>> {
     short_text("source", source, limits::SOURCE_CHARS)
