@@ -48,7 +48,8 @@ else
         "$tools/bin/polymnemo-web-tools" "$wasm" "$new/pkg" polymnemo
         if [ "$mode" = release ]; then
             say "shrinking the WebAssembly"
-            node scripts/web-tools/node_modules/binaryen/bin/wasm-opt -Oz \
+            # Control flow is found anew in between, which spares another hundredth of what has to be loaded.
+            node scripts/web-tools/node_modules/binaryen/bin/wasm-opt -Oz --flatten --rereloop -Oz --converge -Oz \
                 "$new/pkg/polymnemo_bg.wasm" --output "$new/pkg/polymnemo.wasm"
             rm "$new/pkg/polymnemo_bg.wasm"
         else

@@ -79,6 +79,6 @@ install_node_packages() {
 # shellcheck disable=SC2034
 host_crates=(
     --package polymnemo --package polymnemo-adapters --package polymnemo-app --features polymnemo-app/ssr
-    --package polymnemo-mcp --package polymnemo-memory --package polymnemo-migrations --package polymnemo-store
+    --package polymnemo-imports --package polymnemo-mcp --package polymnemo-memory --package polymnemo-migrations --package polymnemo-store
     --package polymnemo-types
 )

@@ -12,8 +12,9 @@ use crate::{
     form::SentForm,
     i18n::Language,
     pages::{
-        AppCalls, Apps, BelowMemories, Connect, Consent, KeptForm, Memories, Namespaces, NotFound, Settings, SignIn,
-        Tokens, Trash, Welcome,
+        AppCalls, Apps, BelowMemories, Connect, Consent, Erase, ErasureDetail, Exports, ImportDetail, Imports,
+        KeptForm, MediaFile, MediaFiles, Memories, MessageDetail, Namespaces, NotFound, SessionDetail, Sessions,
+        Settings, SignIn, Tokens, Trash, Upload, Welcome,
     },
 };
 
@@ -68,6 +69,8 @@ fn Pages() -> impl IntoView {
                 <Route path=path!("/") view=Welcome ssr=SsrMode::Async />
                 <Route path=path!("/sign-in") view=SignIn ssr=SsrMode::Async />
                 <Route path=path!("/consent") view=Consent ssr=SsrMode::Async />
+                <Route path=path!("/upload/:secret") view=Upload ssr=SsrMode::Async />
+                <Route path=path!("/erase/:id") view=ErasureDetail ssr=SsrMode::Async />
             </ParentRoute>
             <ParentRoute path=path!("") view=AppFrame>
                 <ParentRoute path=path!("/memories") view=Memories>
@@ -77,12 +80,21 @@ fn Pages() -> impl IntoView {
                     <Route path=path!("/:id/edit") view=BelowMemories ssr=SsrMode::Async />
                     <Route path=path!("/:id/history") view=BelowMemories ssr=SsrMode::Async />
                 </ParentRoute>
+                <Route path=path!("/sessions") view=Sessions ssr=SsrMode::Async />
+                <Route path=path!("/sessions/:id") view=SessionDetail ssr=SsrMode::Async />
+                <Route path=path!("/sessions/:id/messages/:number") view=MessageDetail ssr=SsrMode::Async />
+                <Route path=path!("/media") view=MediaFiles ssr=SsrMode::Async />
+                <Route path=path!("/media/:id") view=MediaFile ssr=SsrMode::Async />
                 <Route path=path!("/trash") view=Trash ssr=SsrMode::Async />
                 <Route path=path!("/namespaces") view=Namespaces ssr=SsrMode::Async />
                 <Route path=path!("/apps") view=Apps ssr=SsrMode::Async />
                 <Route path=path!("/apps/:id") view=AppCalls ssr=SsrMode::Async />
                 <Route path=path!("/tokens") view=Tokens ssr=SsrMode::Async />
                 <Route path=path!("/connect") view=Connect ssr=SsrMode::Async />
+                <Route path=path!("/import") view=Imports ssr=SsrMode::Async />
+                <Route path=path!("/import/:id") view=ImportDetail ssr=SsrMode::Async />
+                <Route path=path!("/erase") view=Erase ssr=SsrMode::Async />
+                <Route path=path!("/export") view=Exports ssr=SsrMode::Async />
                 <Route path=path!("/settings") view=Settings ssr=SsrMode::Async />
             </ParentRoute>
         </Routes>

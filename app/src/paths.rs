@@ -2,10 +2,56 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
+use polymnemo_types::ImportId;
+
 use crate::api::sign_in::SignInProblem;
 
 /// The path of the page on which a person signs in.
 pub const SIGN_IN: &str = "/sign-in";
+
+/// Where a form of the web app sends a file without JavaScript: `multipart/form-data` with the fields `description`,
+/// `namespace` and `tags` (comma separated), which may be absent, and after them `file`. It needs a session. It leads on to `/media/ID`, or,
+/// where that fails, back to `/media?problem=CODE` with the [`polymnemo_types::ErrorCode`] as it is written in JSON.
+pub const MEDIA_FORM: &str = "/media/files";
+
+/// Where a form sends the files of an import: `multipart/form-data` with the fields `namespace`, `since`, `limit` and `again`,
+/// which may be absent, and after them `files`. It needs a session. It leads on to [`import_page`], or, where that fails, back to
+/// `/import?problem=CODE`.
+pub const IMPORT_FORM: &str = "/import/files";
+
+/// The route of the report of an import as a file.
+pub const IMPORT_REPORT: &str = "/import/{id}/report";
+
+/// The page of an import.
+#[must_use]
+pub fn import_page(id: ImportId) -> String {
+    format!("/import/{id}")
+}
+
+/// The route of [`export_file`].
+pub const EXPORT_FILE: &str = "/export/{id}/file";
+
+/// Leads to the file of an export.
+#[must_use]
+pub fn export_file(id: &str) -> String {
+    format!("/export/{}/file", encoded(id))
+}
+
+/// An upload page, where a person drops a file that a client announced.
+#[must_use]
+pub fn upload_page(secret: &str) -> String {
+    format!("/upload/{}", encoded(secret))
+}
+
+/// The route of [`upload_page_form`].
+pub const UPLOAD_PAGE_FORM: &str = "/upload/{secret}/file";
+
+/// Where the form of an upload page sends the file without JavaScript: `multipart/form-data` with the field `file`. It leads back
+/// to the page (`/upload/SECRET`) with `?done=1`, or `?problem=CODE`.
+#[must_use]
+pub fn upload_page_form(secret: &str) -> String {
+    format!("{}/file", upload_page(secret))
+}
 
 /// The text itself where it is the path of a page of this site, so that following it stays here: it
 /// begins with one slash, holds neither the backslashes that browsers read as slashes nor segments

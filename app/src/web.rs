@@ -32,7 +32,9 @@ use crate::{
     App,
     api::{
         connection::ConnectionDetails,
+        erase::ReadErasure,
         language::ChooseLanguage,
+        media::{ConfirmLinkUpload, NextLinkParts},
         sign_in::{CurrentViewer, OfferedSignIn, SignInOffer, SignInProblem},
         status::ServerStatus,
     },
@@ -41,7 +43,7 @@ use crate::{
     paths,
 };
 
-pub(crate) use self::policy::lead_forms_to;
+pub(crate) use self::policy::{lead_forms_to, show_documents};
 pub use self::{
     dead_ends::{AppProblem, app_problem_page, explain_errors},
     forms::LONGEST_FORM,
@@ -208,9 +210,15 @@ pub fn files(site: &Site) -> Router {
 const PUBLIC: &[&str] = &[
     "/",
     paths::SIGN_IN,
+    "/upload/{secret}",
+    // Whoever erased their account can't sign in to see that it is done; the address can't be guessed.
+    "/erase/{id}",
     ChooseLanguage::PATH,
+    ConfirmLinkUpload::PATH,
     ConnectionDetails::PATH,
     CurrentViewer::PATH,
+    ReadErasure::PATH,
+    NextLinkParts::PATH,
     OfferedSignIn::PATH,
     ServerStatus::PATH,
 ];
@@ -239,7 +247,7 @@ fn service_worker(site: &Site) -> String {
 fn provide(web: &WebContext) {
     provide_context(web.clone());
     if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), use_nonce()) {
-        response.insert_header(header::CONTENT_SECURITY_POLICY, policy::content_security_policy(&nonce, None));
+        response.insert_header(header::CONTENT_SECURITY_POLICY, policy::of_any_page(web, &nonce));
         response.insert_header(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
         response.insert_header(header::VARY, HeaderValue::from_static("Accept-Language, Cookie"));
     }

@@ -22,6 +22,12 @@ mod m20261130_000012_memories_changed_by;
 mod m20261130_000013_filters_from_indexes;
 mod m20261130_000014_apps;
 mod m20261130_000015_tokens_in_url;
+mod m20261130_000016_sessions;
+mod m20261130_000017_media;
+mod m20261201_000018_imports;
+mod m20261201_000019_erasures;
+mod m20261201_000020_exports;
+mod m20261201_000021_embedding_turns;
 
 /// Knows all migrations, in order.
 #[derive(Debug)]
@@ -46,6 +52,12 @@ impl MigratorTrait for Migrator {
             Box::new(m20261130_000013_filters_from_indexes::Migration),
             Box::new(m20261130_000014_apps::Migration),
             Box::new(m20261130_000015_tokens_in_url::Migration),
+            Box::new(m20261130_000016_sessions::Migration),
+            Box::new(m20261130_000017_media::Migration),
+            Box::new(m20261201_000018_imports::Migration),
+            Box::new(m20261201_000019_erasures::Migration),
+            Box::new(m20261201_000020_exports::Migration),
+            Box::new(m20261201_000021_embedding_turns::Migration),
         ]
     }
 }

@@ -1,6 +1,6 @@
 // node pack.js release|debug STYLE SITE
 //
-// Finishes a site: bundles the style sheet into SITE/pkg/polymnemo.css, gives every file of SITE/pkg a second name with
+// Finishes a site: bundles the style sheet into SITE/pkg/polymnemo.css, leaves the comments out of a release's script, gives every file of SITE/pkg a second name with
 // a hash of its content, lists the hashes in SITE/hash.txt and, for a release, lays a .br and a .gz beside each file
 // that gets smaller by it.
 
@@ -19,6 +19,18 @@ for (const { message, loc } of warnings) {
   console.error(`${loc?.filename ?? style}:${loc?.line ?? 1}: ${message}`);
 }
 writeFileSync(join(pkg, "polymnemo.css"), code);
+
+/** A script without the lines that are comments, and without indentation. One whose texts go over lines stays as it is. */
+function withoutComments(script) {
+  const lines = script.replace(/^\s*\/\*\*[^]*?\*\/\n/gm, "").split("\n");
+  if (lines.some((line) => line.split("`").length % 2 === 0)) return script;
+  return lines.map((line) => line.trimStart()).filter((line) => !line.startsWith("//")).join("\n");
+}
+
+const script = join(pkg, "polymnemo.js");
+if (release && statSync(script, { throwIfNoEntry: false })) {
+  writeFileSync(script, withoutComments(readFileSync(script, "utf8")));
+}
 
 const hashes = ["js", "wasm", "css"].flatMap((kind) => {
   const name = join(pkg, `polymnemo.${kind}`);

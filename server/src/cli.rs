@@ -11,7 +11,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::{
     Error,
-    commands::{doctor, migrate, serve, setup, sign_in_link, stdio},
+    commands::{backup, doctor, export, import, migrate, serve, setup, sign_in_link, stdio, verify_receipt},
     config::{Config, settings::SETTINGS},
     logging,
 };
@@ -33,14 +33,24 @@ enum Command {
     Serve(serve::Options),
     /// Serve MCP over standard input and output, for one client on this machine
     Stdio,
+    /// Bring in what Claude, ChatGPT and others know of you: first told, then done
+    Import(import::Options),
     /// Print a link that signs in to the web app, once, on this machine
     SignInLink,
+    /// Write all that a user has into a file
+    Export(export::Options),
+    /// Save a whole instance in a folder: the database and all files
+    Backup(backup::BackupOptions),
+    /// Restore a whole instance from such a folder, into an empty database
+    Restore(backup::RestoreOptions),
     /// Bring the database schema up to date and exit
     Migrate,
     /// Fetch what is missing: PostgreSQL, ONNX Runtime and the embedding model
     Setup(setup::Options),
     /// Check the settings, the database, the model and the port, and say how to mend what is wrong
     Doctor(doctor::Options),
+    /// Tell whether a receipt of an erasure is genuine
+    VerifyReceipt(verify_receipt::Options),
 }
 
 /// Does what the command line asks for, and tells how it went: 0 when all went well, 2 when the
@@ -72,6 +82,10 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         // It reports on the settings itself, malformed ones too.
         return in_runtime(doctor::run(options));
     }
+    if let Command::VerifyReceipt(options) = command {
+        // With a key it needs nothing of this machine, and no settings.
+        return in_runtime(verify_receipt::run(options));
+    }
     let config = Config::load()?;
     if let Command::Setup(options) = command {
         return in_runtime(setup::run(&config, &options));
@@ -81,9 +95,13 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         match command {
             Command::Serve(options) => serve::run(config, options).await,
             Command::Stdio => stdio::run(config).await,
+            Command::Import(options) => import::run(config, options).await,
             Command::SignInLink => sign_in_link::run(config).await,
+            Command::Export(options) => export::run(config, options).await,
+            Command::Backup(options) => backup::backup(config, options).await,
+            Command::Restore(options) => backup::restore(config, options).await,
             Command::Migrate => migrate::run(config).await,
-            Command::Setup(_) | Command::Doctor(_) => Ok(()),
+            Command::Setup(_) | Command::Doctor(_) | Command::VerifyReceipt(_) => Ok(()),
         }
         .map(|()| ExitCode::SUCCESS)
     })

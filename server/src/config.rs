@@ -7,6 +7,8 @@
 mod access;
 mod capabilities;
 mod directories;
+mod erasing;
+mod files;
 mod network;
 mod oauth;
 mod oidc;
@@ -22,6 +24,8 @@ use polymnemo_types::limits;
 
 pub use access::{AccessConfig, ApiKey, LOCAL_USER};
 pub use directories::DirectoryConfig;
+pub use erasing::ErasingConfig;
+pub use files::{FileStorageConfig, FilesConfig, S3Config};
 pub use network::{AllowedHost, AllowedOrigin, Authority, NetworkConfig};
 pub use oauth::OauthConfig;
 pub use oidc::{AuthorizationServer, OidcConfig};
@@ -62,6 +66,10 @@ pub struct Config {
     pub database: DatabaseConfig,
     /// The folders on disk.
     pub directories: DirectoryConfig,
+    /// Where files are kept.
+    pub files: FilesConfig,
+    /// What receipts of erasures say.
+    pub erasing: ErasingConfig,
     /// The embedding model.
     pub embedder: EmbedderConfig,
     /// What is logged, and how.
@@ -148,6 +156,8 @@ impl Config {
             oauth: OauthConfig::from_settings(settings)?,
             database: DatabaseConfig::from_settings(settings)?,
             embedder: EmbedderConfig::from_settings(settings, &directories)?,
+            files: FilesConfig::from_settings(settings, &directories)?,
+            erasing: ErasingConfig::from_settings(settings)?,
             log: LogConfig::from_settings(settings)?,
             sign_in,
             network,

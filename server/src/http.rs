@@ -12,3 +12,4 @@ pub(crate) mod request_log;
 pub(crate) mod security_headers;
 pub(crate) mod throttle;
 pub(crate) mod time_limit;
+pub(crate) mod unread_body;

@@ -4,6 +4,7 @@
 //! beside it tells how the crates fit together.
 
 pub mod auth;
+mod blobs;
 mod capability;
 pub mod cli;
 mod commands;
@@ -18,6 +19,7 @@ mod logging;
 mod oauth;
 mod oidc;
 mod outbound;
+mod receipts;
 mod router;
 mod server;
 mod shutdown;

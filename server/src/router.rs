@@ -3,10 +3,12 @@
 //! ```text
 //! request log, security headers, panics
 //! ├── /healthz, /readyz                  nothing else
-//! ├── /.well-known/…                     host check, readable from everywhere
+//! ├── /.well-known/…, /receipts/ID       host check, readable from everywhere
 //! └── host check
 //!     ├── /c/TOKEN/mcp                   identity by the path, then as /mcp; all else below /c/ is one 404
 //!     ├── /mcp                           origin check, CORS, time limit, identity, Accept, JSON → the MCP handler
+//!     ├── /blobs/KEY                      CORS, a signed URL → the bytes of a file, however long that takes
+//!     ├── /media/files, /upload/SECRET/file   origin check → files that forms send; the first behind a session
 //!     ├── /register, /token, /revoke      CORS for everyone, time and body limit → the authorization server
 //!     └── everything else                errors become pages, origin check, time limit, body limit, compression
 //!         ├── /pkg/…, /favicon.svg       the files of the web app
@@ -22,6 +24,7 @@ use axum::{
     middleware,
 };
 use http::{HeaderName, HeaderValue, header};
+use polymnemo_adapters::blobs::LocalBlobs;
 use polymnemo_app::Site;
 use polymnemo_memory::MemoryService;
 use tokio_util::task::TaskTracker;
@@ -33,12 +36,14 @@ use tower_http::{
 
 use crate::{
     auth::{self, Authenticator, StaticKeys},
-    capability,
+    blobs, capability,
     config::NetworkConfig,
     health,
-    http::{accept, callers, cors, in_flight, json_rpc, panics, request_log, security_headers, time_limit},
+    http::{
+        accept, callers, cors, in_flight, json_rpc, panics, request_log, security_headers, time_limit, unread_body,
+    },
     oauth::AuthorizationServer,
-    well_known,
+    receipts, well_known,
 };
 
 /// How long a request may take before its answer begins, its own body included. Tools have a
@@ -59,6 +64,10 @@ pub(crate) struct Doors {
     /// The pages and their server functions behind sessions, their files, and the fallback for
     /// everything unknown.
     pub(crate) web: Router,
+    /// Where forms send files, behind sessions where they need one.
+    pub(crate) file_forms: Router,
+    /// The storage for files whose URLs are ours to answer.
+    pub(crate) blobs: Option<LocalBlobs>,
     /// How apps are let in, where they can be.
     pub(crate) apps: Option<AuthorizationServer>,
     /// The files of the pages.
@@ -71,7 +80,8 @@ pub(crate) struct Doors {
 
 /// Puts everything in its place.
 pub(crate) fn router(doors: Doors) -> Router {
-    let Doors { service, authenticator, capabilities, network, web, apps, site, mcp, requests } = doors;
+    let Doors { service, authenticator, capabilities, network, web, file_forms, blobs, apps, site, mcp, requests } =
+        doors;
 
     let check_origin = middleware::from_fn_with_state(network.clone(), callers::check_origin);
 
@@ -97,7 +107,7 @@ pub(crate) fn router(doors: Doors) -> Router {
     let web = web.merge(for_browsers).layer(
         ServiceBuilder::new()
             .layer(middleware::from_fn_with_state(site, polymnemo_app::explain_errors))
-            .layer(check_origin)
+            .layer(check_origin.clone())
             .layer(middleware::from_fn_with_state(PAGE_TIME, time_limit::enforce))
             .layer(middleware::map_request(without_referrer))
             // What reads a body has a lower limit of its own unless it is told.
@@ -105,10 +115,15 @@ pub(crate) fn router(doors: Doors) -> Router {
             .layer(RequestBodyLimitLayer::new(polymnemo_app::LONGEST_FORM))
             .layer(CompressionLayer::new()),
     );
-    let metadata = well_known::routes(network.clone());
+    // A file may take hours, so neither time nor length has a limit here; what reads it sees to both.
+    let file_forms = file_forms.layer(check_origin).layer(DefaultBodyLimit::disable());
+    let blobs = blobs.map(|blobs| blobs::routes(blobs, network.clone())).unwrap_or_default();
+    let metadata = well_known::routes(network.clone()).merge(receipts::routes(service.clone()));
 
     web.merge(mcp)
         .merge(for_programs)
+        .merge(file_forms)
+        .merge(blobs)
         .merge(by_url)
         .merge(metadata)
         .layer(middleware::from_fn_with_state(network.clone(), callers::check_host))
@@ -116,6 +131,7 @@ pub(crate) fn router(doors: Doors) -> Router {
         .layer(
             ServiceBuilder::new()
                 .layer(middleware::from_fn_with_state(requests, in_flight::track))
+                .layer(middleware::from_fn(unread_body::announce_close))
                 .layer(middleware::from_fn_with_state(network.clone(), request_log::record))
                 .layer(middleware::from_fn_with_state(network, security_headers::add))
                 .layer(CatchPanicLayer::custom(panics::answer)),

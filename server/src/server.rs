@@ -70,6 +70,7 @@ impl Server {
             streams.clone(),
         );
         let origin = network.origin_to_show(port);
+        parts.origin.set(&origin);
         let issuer = match &config.sign_in {
             SignInConfig::Oidc(oidc) => Some(Arc::new(Issuer::new(oidc)?)),
             _ => None,
@@ -98,13 +99,16 @@ impl Server {
             }
             Issues::None | Issues::External(_) => None,
         };
+        let (pages, forms) = web::routes(sign_in, web.clone(), apps.as_ref());
         let router = router::router(Doors {
             authenticator: Arc::new(Authenticator::new(keys, service.clone(), network.clone()).with_issuer(issuer)),
             capabilities: StaticKeys::new(&config.access.capability_tokens),
             mcp: router::mount(&network.mcp_path, transport),
             service: service.clone(),
             site: web.site.clone(),
-            web: polymnemo_app::files(&web.site).merge(web::routes(sign_in, web, apps.as_ref())),
+            web: polymnemo_app::files(&web.site).merge(pages),
+            file_forms: forms,
+            blobs: parts.blobs.clone(),
             apps,
             network,
             requests: requests.clone(),

@@ -6,7 +6,7 @@
 //! └── session (tower-sessions, axum-login) → Ctx, Account among the request's extensions
 //!     ├── /sign-in/github, /sign-in/oidc, each with /callback; /sign-in/link     at a limited rate
 //!     ├── /sign-out, /sign-out/everywhere
-//!     └── nobody gets further without a session, but to public routes → the web app
+//!     └── nobody gets further without a session, but to public routes → the web app, /export/ID/file
 //! ```
 //!
 //! # Sessions
@@ -23,9 +23,12 @@
 //! The module [`own_pages`] tells why there are no tokens in the forms.
 
 mod cookies;
+mod export_file;
+mod file_forms;
 mod github;
 mod guard;
 mod identity;
+mod imports;
 mod link;
 mod oidc;
 mod own_pages;
@@ -46,7 +49,7 @@ use axum_login::AuthManagerLayerBuilder;
 use polymnemo_app::{
     WebContext,
     api::sign_in::{SignInOffer, SignInProblem},
-    paths::sign_in_problem_path,
+    paths::{EXPORT_FILE, IMPORT_FORM, IMPORT_REPORT, MEDIA_FORM, UPLOAD_PAGE_FORM, sign_in_problem_path},
 };
 use polymnemo_memory::MemoryService;
 use polymnemo_store::{BrowserSessions, OneTimeSecrets};
@@ -129,9 +132,10 @@ impl SignIn {
     }
 }
 
-/// The web app, behind sessions, with the routes that begin and end them.
-pub(crate) fn routes(sign_in: SignIn, web: WebContext, apps: Option<&AuthorizationServer>) -> Router {
+/// The web app, behind sessions, with the routes that begin and end them; and the routes that take files from forms.
+pub(crate) fn routes(sign_in: SignIn, web: WebContext, apps: Option<&AuthorizationServer>) -> (Router, Router) {
     let (network, rules) = (sign_in.network.clone(), sign_in.rules.clone());
+    let service = Arc::new(sign_in.service.clone());
     let people = People::new(sign_in.service.clone());
     let sessions = people::sessions(sign_in.sessions.clone(), &network, sign_in.port);
     let pages = polymnemo_app::routes(web.clone());
@@ -152,15 +156,24 @@ pub(crate) fn routes(sign_in: SignIn, web: WebContext, apps: Option<&Authorizati
 
     let decisions = apps.map(AuthorizationServer::for_people).unwrap_or_default();
 
-    pages.layer(from_fn(guard::require_session)).merge(entrances).merge(exits).merge(decisions).layer(
-        ServiceBuilder::new()
-            .layer(from_fn_with_state(network.clone(), own_pages::require))
-            .layer(from_fn_with_state(network, oauth::recognize))
-            .layer(from_fn(cookies::complete_removals))
-            .layer(from_fn(people::explain_failures))
-            .layer(AuthManagerLayerBuilder::new(people, sessions).build())
-            .layer(from_fn_with_state(rules, identity::establish)),
-    )
+    let before = ServiceBuilder::new()
+        .layer(from_fn_with_state(network.clone(), own_pages::require))
+        .layer(from_fn_with_state(network, oauth::recognize))
+        .layer(from_fn(cookies::complete_removals))
+        .layer(from_fn(people::explain_failures))
+        .layer(AuthManagerLayerBuilder::new(people, sessions).build())
+        .layer(from_fn_with_state(rules, identity::establish));
+    let pages = pages.route(EXPORT_FILE, get(export_file::fetch).with_state(service.clone()));
+    let pages = pages.layer(from_fn(guard::require_session)).merge(entrances).merge(exits).merge(decisions);
+    let forms = Router::new()
+        .route(MEDIA_FORM, post(file_forms::of_person))
+        .route(IMPORT_FORM, post(imports::begin))
+        .route(IMPORT_REPORT, get(imports::report))
+        .layer(before.clone())
+        // Its secret is all that an upload page asks for.
+        .route(UPLOAD_PAGE_FORM, post(file_forms::of_page))
+        .with_state(service);
+    (pages.layer(before), forms)
 }
 
 /// Back to the sign-in page, which tells what went wrong.

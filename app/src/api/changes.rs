@@ -31,8 +31,14 @@ pub async fn remember(
     tags: String,
     /// Where it comes from.
     source: String,
+    /// The session that it was taken from.
+    #[server(default)]
+    session: Option<MemoryId>,
+    /// The place of the message in that.
+    #[server(default)]
+    message: Option<u32>,
 ) -> Result<Notice, WebError> {
-    use polymnemo_types::{RememberRequest, RememberStatus};
+    use polymnemo_types::{MessagePlace, RememberRequest, RememberStatus};
 
     let ctx = super::caller()?;
     let service = expect_context::<crate::WebContext>().service;
@@ -41,6 +47,7 @@ pub async fn remember(
         namespace: given(namespace),
         tags: tags_of(&tags),
         source: given(source),
+        origin: session.zip(message).map(|(session, number)| MessagePlace { session, number }),
         ..RememberRequest::default()
     };
     let remembered = service.remember(&ctx, request).await?;
@@ -208,18 +215,18 @@ pub async fn undo_change(
 
 /// What a field holds, if anything.
 #[cfg(feature = "ssr")]
-fn given(text: String) -> Option<String> {
+pub(super) fn given(text: String) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
 /// The labels in a field.
 #[cfg(feature = "ssr")]
-fn tags_of(text: &str) -> Vec<String> {
+pub(super) fn tags_of(text: &str) -> Vec<String> {
     text.split([',', '，', '、']).map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
 }
 
 /// A text as it was typed: forms send line ends as CR LF.
 #[cfg(feature = "ssr")]
-fn unix_lines(text: String) -> String {
+pub(super) fn unix_lines(text: String) -> String {
     if text.contains('\r') { text.replace("\r\n", "\n") } else { text }
 }

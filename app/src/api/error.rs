@@ -62,7 +62,7 @@ fn status_of(code: ErrorCode) -> http::StatusCode {
         ErrorCode::NotFound => StatusCode::NOT_FOUND,
         ErrorCode::Conflict => StatusCode::CONFLICT,
         ErrorCode::NotSignedIn => StatusCode::UNAUTHORIZED,
-        ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::TooLarge | ErrorCode::FileTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorCode::Forbidden => StatusCode::FORBIDDEN,
         ErrorCode::NotReady | ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,

@@ -3,17 +3,21 @@
 #[cfg(feature = "ssr")]
 mod excerpt;
 #[cfg(feature = "ssr")]
-mod markdown;
+pub(crate) mod markdown;
 mod selection;
 
 use leptos::{prelude::*, server_fn::codec::GetUrl};
-use polymnemo_types::{Facets, Memory, MemoryId, NamespaceSummary, Page, Revision, RevisionView};
+use polymnemo_types::{Facets, Memory, MemoryId, NamespaceSummary, Origin, Page, Revision, RevisionView};
 use serde::{Deserialize, Serialize};
 
 use super::WebError;
 
 #[cfg(feature = "ssr")]
-pub(crate) use answers::preview;
+pub(crate) use answers::{moment, preview};
+#[cfg(feature = "ssr")]
+pub(crate) use excerpt::Marker;
+#[cfg(feature = "ssr")]
+pub(crate) use selection::since;
 pub use selection::{Period, Selection};
 
 /// A part of what a [`Selection`] selects.
@@ -37,6 +41,10 @@ pub struct Found {
 pub struct Row {
     /// Its id.
     pub id: String,
+    /// Where it is read, if that is a page of its own: that of a session, with the message that was found.
+    pub page: Option<String>,
+    /// What it is about, where it has a title.
+    pub title: Option<String>,
     /// Its current revision.
     pub revision: u32,
     /// The beginning of its text, or what a search found of it.
@@ -165,7 +173,7 @@ pub struct Choices {
 
 /// The most namespaces that a person can choose from; others can be typed.
 #[cfg(feature = "ssr")]
-const NAMESPACES: u32 = 200;
+pub(crate) const NAMESPACES: u32 = 200;
 
 /// Tells what a person can choose from to narrow a list.
 ///
@@ -197,15 +205,16 @@ pub struct MemoryPage {
     pub supersedes: Vec<Memory>,
     /// The memory that corrects it.
     pub superseded_by: Option<Memory>,
+    /// The message that it was taken from, as far as that is still there.
+    pub origin: Option<Origin>,
 }
 
 /// HTML that is safe to show, whoever wrote the text it was made from. Only
-/// [`get_memory`] makes it.
+/// [`get_memory`] and [`read_transcript`](super::sessions::read_transcript) make it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Markup(String);
+pub struct Markup(pub(in crate::api) String);
 
-#[cfg(feature = "ssr")]
 impl Markup {
     /// The HTML.
     pub(crate) fn into_html(self) -> String {
@@ -259,6 +268,8 @@ pub async fn get_memory(
         truncated: read.next_offset.is_some(),
         supersedes,
         superseded_by,
+        // As with the others that it is related to.
+        origin: service.origin(&ctx, id).await.unwrap_or_default(),
     })
 }
 
@@ -303,9 +314,10 @@ pub async fn memory_revision(
 #[cfg(feature = "ssr")]
 mod answers {
     use jiff::Timestamp;
-    use polymnemo_types::{Hit, Memory, Page, Recall, limits};
+    use polymnemo_types::{Hit, Kind, Memory, MessageHit, Page, Recall, limits};
 
     use super::{Found, Moment, Piece, Row, Why, excerpt};
+    use crate::api::sessions::{message_path, session_path};
 
     impl From<Page<Memory>> for Found {
         fn from(page: Page<Memory>) -> Self {
@@ -320,7 +332,7 @@ mod answers {
     impl From<Recall> for Found {
         fn from(recall: Recall) -> Self {
             let mut marker = excerpt::Marker::default();
-            let rows = recall.hits.into_iter().map(|Hit { memory, passage, score, why, .. }| {
+            let rows = recall.hits.into_iter().map(|Hit { memory, passage, message, score, why, .. }| {
                 let text = marker.excerpt(&passage, &why.matched);
                 let why = Why {
                     score: format!("{score:.3}"),
@@ -328,7 +340,13 @@ mod answers {
                     keyword: format!("{:.2}", why.keyword),
                     words: why.matched,
                 };
-                row(memory, text, Some(why))
+                let id = memory.id;
+                let mut row = row(memory, text, Some(why));
+                if let Some(MessageHit { number, title, .. }) = message {
+                    row.page = Some(message_path(id, number));
+                    row.title = Some(crate::components::harmless(&title)).filter(|title| !title.is_empty());
+                }
+                row
             });
             Self {
                 rows: rows.collect(),
@@ -343,6 +361,8 @@ mod answers {
     fn row(memory: Memory, text: Vec<Piece>, why: Option<Why>) -> Row {
         Row {
             id: memory.id.to_string(),
+            page: (memory.kind == Kind::Session).then(|| session_path(memory.id)),
+            title: None,
             revision: memory.revision,
             text,
             namespace: memory.namespace,
@@ -361,7 +381,8 @@ mod answers {
         if cut { format!("{}…", memory.preview.trim_end()) } else { memory.preview.clone() }
     }
 
-    fn moment(at: Timestamp) -> Moment {
+    /// A time, as it is shown to who is signed in.
+    pub(crate) fn moment(at: Timestamp) -> Moment {
         Moment { seconds: at.as_second(), rfc3339: at.to_string(), exact: crate::components::exact(at) }
     }
 }

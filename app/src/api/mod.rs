@@ -11,10 +11,15 @@ pub mod clients;
 pub mod connection;
 #[cfg(feature = "ssr")]
 pub(crate) mod consent;
+pub mod erase;
 mod error;
+pub mod exports;
+pub mod imports;
 pub mod language;
+pub mod media;
 pub mod memories;
 pub mod namespaces;
+pub mod sessions;
 pub mod settings;
 pub mod sign_in;
 pub mod status;

@@ -52,6 +52,8 @@ fn keep_navigation_true() {
     Effect::new(move |before: Option<u32>| {
         let changes = Changes::track();
         if before.is_some() {
+            #[cfg(feature = "hydrate")]
+            super::enliven::renew();
             leptos::task::spawn_local(async {
                 // Where the server does not answer, the numbers stay as they are.
                 if let Ok(counts) = count_memories().await {

@@ -49,6 +49,10 @@ pub(crate) fn BulkBar(
                 <button class="button-quiet" name=SentForm::CALL value=ForgetMemories::PATH data-key="#">
                     {text.forget}
                 </button>
+                // Leaves for the page that shows what goes, with what is selected in its address.
+                <button class="button-quiet" formmethod="get" formaction="/erase">
+                    {text.erase}
+                </button>
                 <button type="reset" class="button-quiet">
                     {text.clear}
                 </button>

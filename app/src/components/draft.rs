@@ -53,6 +53,14 @@ pub(crate) fn clicked(target: &Element) {
     forget(&form);
 }
 
+/// Keeps a text for a field that is yet to come.
+pub(crate) fn keep(name: &str, text: &str) {
+    if let Some(storage) = storage() {
+        // A full storage costs the draft; the field then holds what the server put there.
+        let _ = storage.set_item(&format!("{PREFIX}{name}"), text);
+    }
+}
+
 /// Forgets everything that was typed: whoever signs out leaves nothing behind for the next one.
 pub(crate) fn forget_all() {
     let Some(storage) = storage() else { return };

@@ -20,8 +20,6 @@ fn Fields() -> impl IntoView {
     let text = &i18n::messages().on_server.filters;
     let selection = use_query_map().with_untracked(Selection::of_query);
     let choices = Resource::new(|| (), |()| list_choices());
-    let periods: Vec<Choice> =
-        Period::ALL.into_iter().zip(text.periods).map(|(period, name)| Choice::new(period.code(), name)).collect();
     let kinds: Vec<Choice> = ["memory", "session", "media"]
         .into_iter()
         .zip(text.kinds)
@@ -31,7 +29,7 @@ fn Fields() -> impl IntoView {
     view! {
         <Suspense>
             {move || {
-                let (selection, periods, kinds) = (selection.clone(), periods.clone(), kinds.clone());
+                let (selection, kinds) = (selection.clone(), kinds.clone());
                 Suspend::new(async move {
                     let Choices { namespaces, facets } = choices.await.unwrap_or_default();
                     let names: Vec<String> = namespaces.iter().map(|namespace| namespace.name.clone()).collect();
@@ -42,7 +40,7 @@ fn Fields() -> impl IntoView {
                         <div class="filters">
                             <Select name="namespace" label=text.namespace any=text.any_namespace choices=namespaces chosen=selection.namespace />
                             <Select name="tag" label=text.tag any=text.any_tag choices=counted(facets.tags) chosen=selection.tag />
-                            <Select name="time" label=text.time any=text.any_time choices=periods chosen=selection.time />
+                            <Select name="time" label=text.time any=text.any_time choices=periods() chosen=selection.time />
                             <details class="more-filters" class:is-set=more_is_set>
                                 <summary>{text.more}</summary>
                                 <div class="more">
@@ -72,7 +70,7 @@ fn Fields() -> impl IntoView {
 
 /// Something to choose from.
 #[derive(Debug, Clone)]
-struct Choice {
+pub(crate) struct Choice {
     value: String,
     name: String,
 }
@@ -87,12 +85,24 @@ impl Choice {
     }
 }
 
+impl From<String> for Choice {
+    fn from(value: String) -> Self {
+        Self { name: value.clone(), value }
+    }
+}
+
+/// The spans of time that a list can be narrowed to.
+pub(crate) fn periods() -> Vec<Choice> {
+    let names = i18n::messages().on_server.filters.periods;
+    Period::ALL.into_iter().zip(names).map(|(period, name)| Choice::new(period.code(), name)).collect()
+}
+
 fn counted(values: Vec<ValueCount>) -> Vec<Choice> {
     values.into_iter().map(|ValueCount { value, memories }| Choice::counted(value, memories)).collect()
 }
 
 #[component]
-fn Select(
+pub(crate) fn Select(
     name: &'static str,
     label: &'static str,
     /// What it says while nothing is chosen.

@@ -118,7 +118,11 @@ fn on_submit(sending: Sending, on_done: Option<Callback<()>>) -> impl Fn(SubmitE
     let here = use_here();
     let (toast, changes) = (use_context::<Toast>(), use_context::<Changes>());
     move |event| {
-        // What can't be read is left to the browser to send.
+        // A button that leads to another page is left to the browser, and so is what can't be read.
+        let leaves = event.submitter().is_some_and(|button| button.has_attribute("formaction"));
+        if leaves {
+            return;
+        }
         let Ok(form) = form_data_from_event(&event) else { return };
         event.prevent_default();
         if sending.busy.get_untracked() {

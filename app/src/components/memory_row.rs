@@ -22,11 +22,13 @@ pub(crate) fn MemoryRow(
     below_threshold: u32,
 ) -> impl IntoView {
     let text = &i18n::messages().memories;
-    let Row { id, text: pieces, namespace, author, tags, corrected, from, stored, why, .. } = row;
+    let Row { id, page, title, text: pieces, namespace, author, tags, corrected, from, stored, why, .. } = row;
     let beginning: String = pieces.iter().flat_map(|piece| piece.text.chars()).take(60).collect();
     // A form that failed without a script comes back with its boxes as they were.
     let selected = SentForm::any().is_some_and(|sent| sent.error().is_some() && sent.has("ids[]", &id));
     let path = format!("/memories/{id}");
+    // What has a page of its own is not read beside the list.
+    let rel = page.is_some().then_some("external");
     let is_open = {
         let id = id.clone();
         Memo::new(move |_| open.with(|open| open.as_ref() == Some(&id)))
@@ -44,7 +46,8 @@ pub(crate) fn MemoryRow(
             />
             <h3>
                 <a
-                    href=move || selection.with(|selection| selection.at(&path))
+                    href=move || page.clone().unwrap_or_else(|| selection.with(|selection| selection.at(&path)))
+                    rel=rel
                     aria-current=move || is_open.get().then_some("true")
                 >
                     {pieces
@@ -62,6 +65,7 @@ pub(crate) fn MemoryRow(
             <p class="meta">
                 <span class="namespace">{namespace}</span>
                 {author.map(|author| view! { <span>{(text.by)(&author)}</span> })}
+                {title.map(|title| view! { <span>{title}</span> })}
                 {tags.collect_view()}
                 {corrected.then_some(view! { <span class="corrected">{text.corrected}</span> })}
                 {from.map(|from| view! { <span>{from}</span> })}

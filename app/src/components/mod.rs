@@ -26,6 +26,10 @@ mod keyboard_help;
 mod live_form;
 mod memory_row;
 #[cfg(feature = "ssr")]
+mod message;
+#[cfg(feature = "ssr")]
+mod missing;
+#[cfg(feature = "ssr")]
 mod navigation;
 mod on_server;
 #[cfg(feature = "ssr")]
@@ -37,7 +41,13 @@ mod status_line;
 mod time;
 mod toast;
 mod trouble;
+#[cfg(feature = "ssr")]
+mod uploader;
+#[cfg(feature = "hydrate")]
+mod uploads;
 mod with_code;
+#[cfg(feature = "ssr")]
+mod your_data;
 
 pub(crate) use self::{
     app_frame::AppFrame,
@@ -61,15 +71,19 @@ pub(crate) use self::{
     escape::{escaped, in_textarea},
     fault::Fault,
     field::TextField,
-    filters::Filters,
+    filters::{Choice, Filters, Select, periods},
     foreign::{Foreign, harmless},
     frame::{Mark, OtherLanguage},
     keyboard_help::KeyboardHelp,
+    message::{Message, MessageView, said, speaker},
+    missing::{Missing, answer_not_found},
     navigation::Navigation,
     on_server::on_server,
     page::TextPage,
     pager::Pager,
     time::{Time, exact, time_zone},
+    uploader::Uploader,
+    your_data::YourDataTabs,
 };
 #[cfg(not(feature = "ssr"))]
 pub(crate) use self::{

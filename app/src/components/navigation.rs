@@ -5,6 +5,7 @@ use super::{
     Mark, OtherLanguage,
     app_frame::{COUNT_OF_FORGOTTEN, COUNT_OF_MEMORIES},
     on_server,
+    your_data::{YOUR_DATA, is_below},
 };
 use crate::{
     api::{
@@ -33,7 +34,8 @@ fn Links() -> impl IntoView {
     let counts = Resource::new(|| (), |()| count_memories());
     let path = use_location().pathname;
     let link = move |to: &'static str, name: &'static str, count: Option<Count>| {
-        let current = path.with(|path| path.split('/').nth(1) == to.strip_prefix('/')).then_some("page");
+        let pages = if to == YOUR_DATA[0] { &YOUR_DATA[..] } else { &[to][..] };
+        let current = path.with(|path| pages.iter().any(|page| is_below(path, page))).then_some("page");
         let count = count.map(|Count { id, pick }| {
             view! {
                 <Suspense>
@@ -62,10 +64,12 @@ fn Links() -> impl IntoView {
             </a>
             <ul>
                 {link("/memories", text.memories, Some(Count { id: COUNT_OF_MEMORIES, pick: |counts| counts.memories }))}
+                {link("/sessions", text.sessions, None)}
+                {link("/media", text.media, None)}
                 {link("/trash", text.trash, Some(Count { id: COUNT_OF_FORGOTTEN, pick: |counts| counts.forgotten }))}
                 {link("/namespaces", text.namespaces, None)} {link("/apps", text.apps, None)}
                 {link("/tokens", text.tokens, None)} {link("/connect", text.connect, None)}
-                {link("/settings", text.settings, None)}
+                {link(YOUR_DATA[0], text.your_data, None)} {link("/settings", text.settings, None)}
             </ul>
             <Person />
         </nav>

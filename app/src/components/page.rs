@@ -6,11 +6,14 @@ use leptos_meta::Title;
 pub(crate) fn TextPage(
     title: &'static str,
     #[prop(optional)] lead: Option<&'static str>,
+    /// Whether it is as wide as there is room, as for a grid.
+    #[prop(optional)]
+    wide: bool,
     children: Children,
 ) -> impl IntoView {
     view! {
         <Title text=title />
-        <div class="page">
+        <div class="page" class:is-wide=wide>
             <header>
                 <h1>{title}</h1>
                 {lead.map(|lead| view! { <p>{lead}</p> })}

@@ -1,5 +1,5 @@
 use leptos::prelude::*;
-use leptos_router::{hooks::use_query_map, params::ParamsMap};
+use leptos_router::hooks::use_query_map;
 
 use crate::i18n;
 
@@ -7,7 +7,7 @@ use crate::i18n;
 /// has one page. Its links are the browser's to follow: the lists are made on the server.
 #[component]
 pub(crate) fn Pager(
-    /// The path of the list. The place in it is its query's `cursor`.
+    /// The path of the list, with what of its query goes on. The place in it is the query's `cursor`.
     #[prop(into)]
     page: String,
     /// The cursor of the next page.
@@ -15,11 +15,8 @@ pub(crate) fn Pager(
 ) -> impl IntoView {
     let text = &i18n::messages().on_server.pager;
     let is_first = use_query_map().with_untracked(|query| query.get_str("cursor").is_none());
-    let next = next.map(|cursor| {
-        let mut query = ParamsMap::new();
-        query.insert("cursor", cursor);
-        format!("{page}{}", query.to_query_string())
-    });
+    // A cursor is made of what a URL may hold.
+    let next = next.map(|cursor| format!("{page}{}cursor={cursor}", if page.contains('?') { '&' } else { '?' }));
     (next.is_some() || !is_first).then(|| {
         view! {
             <nav class="pager" aria-label=text.label>

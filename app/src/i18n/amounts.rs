@@ -15,6 +15,22 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// A number of bytes as people say it: `1.2 MB`, with a space that does not break.
+pub(crate) fn size(bytes: u64) -> String {
+    let (mut unit, mut name) = (1, "B");
+    for larger in ["kB", "MB", "GB", "TB"] {
+        if bytes / unit < 1_000 {
+            break;
+        }
+        (unit, name) = (unit * 1_000, larger);
+    }
+    let tenths = bytes / (unit / 10).max(1);
+    // Below ten, the tenths matter.
+    let number =
+        if unit > 1 && tenths < 100 { format!("{}.{}", tenths / 10, tenths % 10) } else { (bytes / unit).to_string() };
+    format!("{number}\u{a0}{name}")
+}
+
 /// How long ago something was, in the language of the page; a negative number of seconds is a time
 /// to come.
 pub(crate) fn since(seconds: i64) -> String {
@@ -64,7 +80,7 @@ pub(crate) fn since_in(language: Language, seconds: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{DAY, HOUR, grouped, since_in};
+    use super::{DAY, HOUR, grouped, since_in, size};
     use crate::i18n::Language::{Chinese, English};
 
     #[test]
@@ -79,6 +95,26 @@ mod tests {
             (1_234_567, "1,234,567"),
         ] {
             assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn sizes_are_said_in_the_largest_unit_that_fits() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (1, "1 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (9_999, "9.9 kB"),
+            (10_000, "10 kB"),
+            (999_999, "999 kB"),
+            (5_000_001, "5.0 MB"),
+            (8 << 20, "8.3 MB"),
+            (200_000_000, "200 MB"),
+            (2_345_000_000, "2.3 GB"),
+            (u64::MAX, "18446744 TB"),
+        ] {
+            assert_eq!(size(bytes).replace('\u{a0}', " "), text);
         }
     }
 

@@ -24,6 +24,7 @@ fn anywhere(language: Language, code: ErrorCode) -> Option<&'static str> {
             ErrorCode::Conflict => "内容在此期间被修改过，没有保存。请重新加载页面后再试。",
             ErrorCode::NotSignedIn => "登录已失效，请重新登录后再试。",
             ErrorCode::TooLarge => "文本太长，没有保存。请分成几条。",
+            ErrorCode::FileTooLarge => "文件太大，没有保存。",
             ErrorCode::Forbidden => "没有权限这样做。",
             ErrorCode::NotReady => "语言模型仍在加载，没有任何改动。请过几秒再试。",
             ErrorCode::Unavailable => "服务暂时不可用，没有任何改动。请稍后再试。",

@@ -92,6 +92,7 @@ pub(crate) struct Bulk {
     pub(crate) commas: &'static str,
     pub(crate) apply: &'static str,
     pub(crate) forget: &'static str,
+    pub(crate) erase: &'static str,
     pub(crate) clear: &'static str,
     /// What is wrong where the request was at fault, in languages that the service does not speak.
     pub(crate) refused: Option<&'static str>,
@@ -121,7 +122,7 @@ pub(super) const ENGLISH_FILTERS: Filters = Filters {
     any_source: "Any source",
     kind: "Kind",
     any_kind: "Any kind",
-    kinds: ["Memories", "Conversations", "Files"],
+    kinds: ["Memories", "Sessions", "Files"],
     from: "From",
     to: "To",
     corrected: "Also corrected ones",
@@ -147,7 +148,7 @@ pub(super) const CHINESE_FILTERS: Filters = Filters {
     any_source: "所有来源",
     kind: "类型",
     any_kind: "所有类型",
-    kinds: ["记忆", "对话", "文件"],
+    kinds: ["记忆", "会话", "文件"],
     from: "从",
     to: "到",
     corrected: "包括已被更正的",
@@ -257,6 +258,7 @@ pub(super) const ENGLISH_BULK: Bulk = Bulk {
     commas: "Several tags: put commas between them.",
     apply: "Apply",
     forget: "Forget",
+    erase: "Erase for good…",
     clear: "Select none",
     refused: Some(
         "Nothing was changed. Select a memory first, and give a tag or a namespace; a tag has at most 64 characters.",
@@ -272,6 +274,7 @@ pub(super) const CHINESE_BULK: Bulk = Bulk {
     commas: "多个标签用逗号分隔。",
     apply: "应用",
     forget: "忘记",
+    erase: "永久擦除…",
     clear: "取消选择",
     refused: Some("没有任何改动。请至少选择一条记忆，并填写标签或命名空间；标签最多 64 个字符。"),
 };

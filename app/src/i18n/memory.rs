@@ -23,7 +23,11 @@ pub(crate) struct Memory {
     pub(crate) kind: &'static str,
     pub(crate) kind_session: &'static str,
     pub(crate) kind_media: &'static str,
+    pub(crate) file: &'static str,
     pub(crate) source: &'static str,
+    /// The message of a session that it was taken from.
+    pub(crate) origin: &'static str,
+    pub(crate) origin_untitled: &'static str,
     pub(crate) client: &'static str,
     pub(crate) occurred: &'static str,
     pub(crate) stored: &'static str,
@@ -63,6 +67,10 @@ pub(crate) struct Edit {
     pub(crate) take_theirs: &'static str,
     pub(crate) draft_restored: &'static str,
     pub(crate) draft_discard: &'static str,
+    /// The message that the text is taken from, with the title of its session.
+    pub(crate) taken_from: [&'static str; 2],
+    pub(crate) passage_restored: &'static str,
+    pub(crate) passage_discard: &'static str,
 }
 
 /// What a field must be, said where it is not.
@@ -91,9 +99,12 @@ pub(super) const ENGLISH: Memory = Memory {
     author: "Author",
     tags: "Tags",
     kind: "Kind",
-    kind_session: "Conversation",
+    kind_session: "Session",
     kind_media: "File",
+    file: "File",
     source: "Source",
+    origin: "Taken from",
+    origin_untitled: "a session",
     client: "Client",
     occurred: "Speaks of",
     stored: "Stored",
@@ -125,9 +136,12 @@ pub(super) const CHINESE: Memory = Memory {
     author: "作者",
     tags: "标签",
     kind: "类型",
-    kind_session: "对话",
+    kind_session: "会话",
     kind_media: "文件",
+    file: "文件",
     source: "来源",
+    origin: "摘自",
+    origin_untitled: "一个会话",
     client: "客户端",
     occurred: "所述时间",
     stored: "存入",
@@ -173,6 +187,9 @@ pub(super) const ENGLISH_EDIT: Edit = Edit {
     take_theirs: "Discard mine and begin again from this text",
     draft_restored: "This is what you typed before you left the page.",
     draft_discard: "Discard it",
+    taken_from: ["Message", "of"],
+    passage_restored: "This is the passage that you selected, or what you made of it.",
+    passage_discard: "Take the whole message",
 };
 
 pub(super) const CHINESE_EDIT: Edit = Edit {
@@ -205,4 +222,7 @@ pub(super) const CHINESE_EDIT: Edit = Edit {
     take_theirs: "放弃我的修改，从这份文本重新开始",
     draft_restored: "这是你离开页面前输入的内容。",
     draft_discard: "放弃",
+    taken_from: ["第", "条消息，来自会话"],
+    passage_restored: "这是你选中的段落，或者你对它的修改。",
+    passage_discard: "使用整条消息",
 };

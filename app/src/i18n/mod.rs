@@ -22,13 +22,21 @@ mod consent;
 #[cfg(feature = "ssr")]
 pub(crate) mod dead_ends;
 mod english;
+#[cfg(feature = "ssr")]
+mod erase;
 mod errors;
+#[cfg(feature = "ssr")]
+mod exports;
 #[cfg(feature = "ssr")]
 mod first_steps;
 #[cfg(feature = "ssr")]
 mod history;
 #[cfg(feature = "ssr")]
+mod imports;
+#[cfg(feature = "ssr")]
 mod kept_form;
+#[cfg(feature = "ssr")]
+mod media;
 mod memories;
 #[cfg(feature = "ssr")]
 mod memory;
@@ -43,6 +51,8 @@ mod on_server;
 #[cfg(feature = "ssr")]
 mod pager;
 #[cfg(feature = "ssr")]
+mod sessions;
+#[cfg(feature = "ssr")]
 mod settings;
 #[cfg(feature = "ssr")]
 mod sign_in;
@@ -56,7 +66,7 @@ use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::{
-    amounts::{grouped, since},
+    amounts::{grouped, since, size},
     errors::explain,
     messages::Messages,
 };

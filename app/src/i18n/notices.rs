@@ -30,6 +30,10 @@ fn in_english(deed: Deed, memories: u64, skipped: u64) -> String {
         Deed::Erased => them("erased for good"),
         Deed::Reverted => "Earlier text restored.".to_owned(),
         Deed::Undone => "Undone.".to_owned(),
+        Deed::SessionRenamed => "Session renamed.".to_owned(),
+        Deed::SessionMoved => "Session moved.".to_owned(),
+        Deed::SessionForgotten => "Session forgotten.".to_owned(),
+        Deed::UploadCancelled => "The upload was cancelled.".to_owned(),
     };
     match (memories, skipped) {
         (_, 0) => done,
@@ -52,6 +56,10 @@ fn in_chinese(deed: Deed, memories: u64, skipped: u64) -> String {
         Deed::Erased => them("彻底删除"),
         Deed::Reverted => "已恢复早先的文本。".to_owned(),
         Deed::Undone => "已撤销。".to_owned(),
+        Deed::SessionRenamed => "会话已重命名。".to_owned(),
+        Deed::SessionMoved => "会话已移动。".to_owned(),
+        Deed::SessionForgotten => "会话已忘记。".to_owned(),
+        Deed::UploadCancelled => "已取消上传。".to_owned(),
     };
     match (memories, skipped) {
         (_, 0) => done,

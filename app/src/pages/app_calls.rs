@@ -10,7 +10,7 @@ use crate::{
         apps::{app, app_calls},
         changes::memory_path,
     },
-    components::{Foreign, Pager, Time, Trouble, harmless, on_server},
+    components::{Foreign, Missing, Pager, Time, Trouble, harmless, on_server},
     i18n,
 };
 
@@ -120,7 +120,12 @@ fn Did(action: Action, query: Option<String>) -> impl IntoView {
         Action::Remember => text.stored,
         Action::Update => text.changed,
         Action::Forget => text.forgot,
+        Action::Upload => text.uploaded,
+        Action::Download => text.downloaded,
         Action::Namespaces => text.namespaces,
+        Action::SaveSession => text.saved_session,
+        Action::LoadSession => text.read_session,
+        Action::ListSessions => text.listed_sessions,
     };
     match query.map(|query| harmless(&query)).filter(|query| !query.is_empty()) {
         Some(query) if action == Action::Recall => {
@@ -176,16 +181,9 @@ fn Answer(memories: Vec<SeenMemory>) -> impl IntoView {
 /// Stands where an app was to be and there is none of this id, or it is someone else's: the two look the same.
 #[component]
 fn NoSuchApp() -> impl IntoView {
-    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
-        response.set_status(http::StatusCode::NOT_FOUND);
-    }
     let text = &i18n::messages().on_server.apps.saw;
     view! {
-        <Title text=text.missing />
-        <header>
-            <h1>{text.missing}</h1>
-            <p>{text.missing_text}</p>
-        </header>
+        <Missing title=text.missing text=text.missing_text />
         <p class="buttons">
             <a class="button-plain" href="/apps" rel="external">{text.all_apps}</a>
         </p>

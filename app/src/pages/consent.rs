@@ -11,7 +11,7 @@ use crate::{
         consent::{ConsentProblem, PendingConsent, pending_consent},
         namespaces::readable_namespaces,
     },
-    components::{Foreign, Time, Trouble, harmless, on_server, use_here},
+    components::{Foreign, Missing, Time, Trouble, harmless, on_server, use_here},
     i18n::{self, dead_ends, language},
     web::lead_forms_to,
 };
@@ -175,15 +175,8 @@ fn days_of(before: Option<&App>) -> &'static str {
 /// Stands where there is no request that waits for this browser's answer.
 #[component]
 fn Over() -> impl IntoView {
-    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
-        response.set_status(http::StatusCode::NOT_FOUND);
-    }
     let text = &dead_ends::messages(language()).app_over;
     view! {
-        <Title text=text.title />
-        <header>
-            <h1>{text.title}</h1>
-            <p>{text.text}</p>
-        </header>
+        <Missing title=text.title text=text.text />
     }
 }

@@ -1,7 +1,7 @@
 use leptos::{either::Either, prelude::*, server_fn::ServerFn};
 use leptos_meta::Title;
 use leptos_router::hooks::use_query_map;
-use polymnemo_types::{ErrorCode, Kind, Memory, MemoryId};
+use polymnemo_types::{ErrorCode, Kind, Memory, MemoryId, Origin};
 
 use super::{
     beside::{link_with_list, links},
@@ -12,9 +12,12 @@ use crate::{
     api::{
         WebError,
         changes::{ForgetMemories, memory_path},
+        erase::erase_link,
+        media::media_path,
         memories::{MemoryPage, Selection, get_memory, preview},
+        sessions::{message_path, session_path},
     },
-    components::{CodeBlock, LiveForm, Sending, Time, Trouble},
+    components::{CodeBlock, Foreign, LiveForm, Sending, Time, Trouble, harmless},
     i18n,
 };
 
@@ -31,6 +34,11 @@ pub(crate) fn MemoryDetail(id: MemoryId) -> impl IntoView {
                 let raw = show == "raw";
                 Suspend::new(async move {
                     match page.await {
+                        // A session has a page of its own.
+                        Ok(page) if page.memory.kind == Kind::Session => {
+                            leptos_axum::redirect(&session_path(id));
+                            ().into_any()
+                        }
                         Ok(page) => view! { <Read page raw /> }.into_any(),
                         Err(WebError(error)) if error.code == ErrorCode::NotFound => view! { <NoSuchMemory /> }.into_any(),
                         Err(WebError(error)) => view! { <article class="detail"><Trouble error /></article> }.into_any(),
@@ -44,7 +52,7 @@ pub(crate) fn MemoryDetail(id: MemoryId) -> impl IntoView {
 #[component]
 fn Read(page: MemoryPage, raw: bool) -> impl IntoView {
     let text = &i18n::messages().on_server.memory;
-    let MemoryPage { memory, text: content, markup, truncated, supersedes, superseded_by } = page;
+    let MemoryPage { memory, text: content, markup, truncated, supersedes, superseded_by, origin } = page;
     let id = memory.id;
     let path = memory_path(id);
     let title = preview(&memory).lines().next().unwrap_or_default().chars().take(60).collect::<String>();
@@ -58,6 +66,9 @@ fn Read(page: MemoryPage, raw: bool) -> impl IntoView {
                 {text.history}
             </a>
             <Forget id />
+            <a class="button-quiet" href=erase_link(id) rel="external">
+                {i18n::messages().on_server.erase.for_good}
+            </a>
         }
     });
     let (other_view, other_href) =
@@ -101,7 +112,7 @@ fn Read(page: MemoryPage, raw: bool) -> impl IntoView {
                         </section>
                     }
                 })}
-            <Properties memory />
+            <Properties memory origin />
         </article>
     }
 }
@@ -136,7 +147,7 @@ fn Forget(id: MemoryId) -> impl IntoView {
 
 /// What is known about the memory besides its text.
 #[component]
-fn Properties(memory: Memory) -> impl IntoView {
+fn Properties(memory: Memory, origin: Option<Origin>) -> impl IntoView {
     let text = &i18n::messages().on_server.memory;
     let narrowed = |selection: Selection| selection.at("/memories");
     let namespace = narrowed(Selection { namespace: memory.namespace.clone(), ..Selection::default() });
@@ -173,6 +184,30 @@ fn Properties(memory: Memory) -> impl IntoView {
                     }
                 })}
             {kind.map(|kind| property(text.kind, kind))}
+            {origin
+                .map(|Origin { place, title }| {
+                    let title = match harmless(&title) {
+                        title if title.is_empty() => text.origin_untitled.to_owned(),
+                        title => title,
+                    };
+                    let link = view! {
+                        <a href=message_path(place.session, place.number) rel="external">
+                            <Foreign text=title />
+                        </a>
+                    };
+                    property(text.origin, link)
+                })}
+            {memory
+                .file
+                .map(|file| {
+                    let href = media_path(&memory.id.to_string());
+                    let name = view! {
+                        <a href=href rel="external">
+                            <Foreign text=file.filename />
+                        </a>
+                    };
+                    property(text.file, name)
+                })}
             {memory.source.map(|source| property(text.source, view! { <Source source /> }))}
             {memory.client.map(|client| property(text.client, client))}
             {occurred.map(|at| property(text.occurred, view! { <Time at /> }))}

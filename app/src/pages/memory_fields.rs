@@ -27,20 +27,24 @@ pub(crate) fn MemoryFields(
     /// The name under which the browser keeps what is typed.
     #[prop(into)]
     draft: String,
+    /// What it says where the browser kept a text, and how that is taken back.
+    #[prop(optional)]
+    restored: Option<[&'static str; 2]>,
     /// Further fields, beside the short ones.
     #[prop(optional)]
     children: Option<Children>,
 ) -> impl IntoView {
     let text = &i18n::messages().on_server.edit;
+    let [restored, discard] = restored.unwrap_or([text.draft_restored, text.draft_discard]);
     let typed = move |name, value: String| sending.typed(name).unwrap_or(value);
     let content = typed("content", values.content);
     let elsewhere = sending.error().filter(|error| error.code != ErrorCode::Conflict && at_fault(error).is_none());
     view! {
         <p class="note" role="status" data-draft-note hidden>
-            {text.draft_restored}
+            {restored}
             " "
             <button type="button" class="button-quiet" data-draft-discard>
-                {text.draft_discard}
+                {discard}
             </button>
         </p>
         <div class="field">

@@ -2,15 +2,13 @@ use leptos::prelude::*;
 use leptos_meta::Title;
 
 use super::memory_header::BackToList;
-use crate::i18n;
+use crate::{components::answer_not_found, i18n};
 
 /// Stands where a memory was to be read and there is none of this id, or it is someone else's: the
 /// two look the same.
 #[component]
 pub(crate) fn NoSuchMemory() -> impl IntoView {
-    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
-        response.set_status(http::StatusCode::NOT_FOUND);
-    }
+    answer_not_found();
     let text = &i18n::messages().on_server.memory;
     view! {
         <Title text=text.none_title />

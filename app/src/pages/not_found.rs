@@ -1,15 +1,15 @@
 use leptos::prelude::*;
 use leptos_meta::Title;
 
+#[cfg(feature = "ssr")]
+use crate::components::answer_not_found;
 use crate::i18n;
 
 /// The page for an address that leads nowhere. It answers with the status 404.
 #[component]
 pub(crate) fn NotFound() -> impl IntoView {
     #[cfg(feature = "ssr")]
-    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
-        response.set_status(http::StatusCode::NOT_FOUND);
-    }
+    answer_not_found();
     let text = &i18n::messages().not_found;
 
     view! {

@@ -7,6 +7,7 @@ use crate::{
     api::{
         WebError,
         changes::{EraseMemories, RestoreMemories},
+        erase::erase_link,
         memories::{find_forgotten, preview},
     },
     components::{LiveForm, Now, Pager, Sending, TextPage, Time, Trouble, on_server, use_here},
@@ -91,6 +92,9 @@ fn TrashRow(memory: Memory, sending: Sending) -> impl IntoView {
                     <input type="hidden" name="ids[]" value=id.to_string() />
                     <button class="button-plain" aria-describedby=title_id()>{text.restore}</button>
                 </LiveForm>
+                <a class="button-quiet" href=erase_link(id) rel="external" aria-describedby=title_id()>
+                    {i18n::messages().on_server.erase.for_good}
+                </a>
                 <details class="confirm">
                     <summary class="button-quiet" aria-describedby=title_id()>{text.erase}</summary>
                     <div class="confirm-box">

@@ -8,13 +8,36 @@ use leptos::{
 use leptos_axum::ResponseOptions;
 use url::{Host, Url};
 
+use super::WebContext;
+
+/// What a page needs that not all of them do.
+#[derive(Default)]
+pub(super) struct Needs<'a> {
+    /// The address that the answer to a form leads to.
+    answer_leads_to: Option<&'a str>,
+    /// The origin of the files of people, where that is not this server.
+    files_are_at: Option<&'a str>,
+    /// Whether it shows a document in a frame.
+    documents: bool,
+}
+
+/// The policy of every page of this app.
+pub(super) fn of_any_page(web: &WebContext, nonce: &Nonce) -> HeaderValue {
+    let files = files_origin(web);
+    content_security_policy(nonce, &Needs { files_are_at: files.as_deref(), ..Needs::default() })
+}
+
 /// What a page may load and run: its own files, and the inline scripts of this very response. Styles
 /// are never inline, and no other site may frame the page or take its forms, but for where the answer to one leads.
-pub(super) fn content_security_policy(nonce: &Nonce, answer_leads_to: Option<&str>) -> HeaderValue {
-    let elsewhere = answer_leads_to.and_then(source).map(|source| format!(" {source}")).unwrap_or_default();
+/// Images, sound and videos also come from where the files of people are kept, and there they are sent.
+pub(super) fn content_security_policy(nonce: &Nonce, needs: &Needs<'_>) -> HeaderValue {
+    let added = |address: Option<&str>| address.and_then(source).map(|source| format!(" {source}")).unwrap_or_default();
+    let (elsewhere, files) = (added(needs.answer_leads_to), added(needs.files_are_at));
+    let documents = if needs.documents { format!("frame-src 'self'{files}; ") } else { String::new() };
     let policy = format!(
-        "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; \
-         connect-src 'self'; form-action 'self'{elsewhere}; base-uri 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self'; \
+         img-src 'self'{files}; media-src 'self'{files}; connect-src 'self'{files}; {documents}\
+         form-action 'self'{elsewhere}; base-uri 'none'; frame-ancestors 'none'"
     );
     // The nonce is base64url, so this is always a valid header; the fallback allows nothing.
     HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'"))
@@ -23,9 +46,27 @@ pub(super) fn content_security_policy(nonce: &Nonce, answer_leads_to: Option<&st
 /// Lets the answer to a form of this page lead to this address: browsers hold redirects after a form to what the page
 /// with the form may send forms to.
 pub(crate) fn lead_forms_to(address: &str) {
-    if let (Some(response), Some(nonce)) = (use_context::<ResponseOptions>(), use_nonce()) {
-        response.insert_header(header::CONTENT_SECURITY_POLICY, content_security_policy(&nonce, Some(address)));
+    need(&Needs { answer_leads_to: Some(address), ..Needs::default() });
+}
+
+/// Lets this page show a document of the person's in a frame.
+pub(crate) fn show_documents() {
+    need(&Needs { documents: true, ..Needs::default() });
+}
+
+fn need(needs: &Needs<'_>) {
+    if let (Some(response), Some(nonce), Some(web)) =
+        (use_context::<ResponseOptions>(), use_nonce(), use_context::<WebContext>())
+    {
+        let files = files_origin(&web);
+        let needs = Needs { files_are_at: files.as_deref(), ..*needs };
+        response.insert_header(header::CONTENT_SECURITY_POLICY, content_security_policy(&nonce, &needs));
     }
+}
+
+/// Where browsers get files and send them, where that is not this server.
+fn files_origin(web: &WebContext) -> Option<String> {
+    web.service.file_storage().origin
 }
 
 /// The source that an address belongs to: its origin, or its scheme where it has none, or none that a policy can name.
@@ -105,11 +146,33 @@ mod tests {
     #[test]
     fn only_the_forms_of_the_page_lead_further() {
         let nonce = Nonce::default();
-        let own = content_security_policy(&nonce, None);
-        let further = content_security_policy(&nonce, Some("http://127.0.0.1:1234/callback"));
+        let own = content_security_policy(&nonce, &Needs::default());
+        let further = content_security_policy(
+            &nonce,
+            &Needs { answer_leads_to: Some("http://127.0.0.1:1234/callback"), ..Needs::default() },
+        );
         let own = own.to_str().expect("a policy of ASCII");
         assert!(own.contains("; form-action 'self'; "));
         let widened = own.replace("form-action 'self'", "form-action 'self' http://127.0.0.1:1234");
         assert_eq!(further.to_str().expect("a policy of ASCII"), widened);
+    }
+
+    #[test]
+    fn files_come_from_where_they_are_kept_and_nothing_else_does() {
+        let nonce = Nonce::default();
+        let own = content_security_policy(&nonce, &Needs::default());
+        let files_are_at = Some("https://files.example:8443");
+        let further = content_security_policy(&nonce, &Needs { files_are_at, ..Needs::default() });
+        let mut widened = own.to_str().expect("a policy of ASCII").to_owned();
+        for kind in ["img-src", "media-src", "connect-src"] {
+            let narrow = format!("; {kind} 'self'; ");
+            assert!(widened.contains(&narrow), "{kind}");
+            widened = widened.replace(&narrow, &format!("; {kind} 'self' https://files.example:8443; "));
+        }
+        assert_eq!(further.to_str().expect("a policy of ASCII"), widened);
+        assert!(!widened.contains("frame-src"));
+        let documents = content_security_policy(&nonce, &Needs { files_are_at, documents: true, ..Needs::default() });
+        let documents = documents.to_str().expect("a policy of ASCII");
+        assert!(documents.contains("; frame-src 'self' https://files.example:8443; form-action"), "{documents}");
     }
 }

@@ -52,6 +52,10 @@ const SUPERUSER: &str = "postgres";
 /// The extensions that the database needs and only a superuser may create.
 const EXTENSIONS: [&str; 2] = ["vector", "pg_trgm"];
 
+/// How often a server that ran already is asked before it counts as broken, and the pause in between.
+const ATTEMPTS: u32 = 5;
+const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
+
 /// The pauses between attempts to start a server again that has ended by itself.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -118,19 +122,32 @@ impl EmbeddedPostgres {
         let log = data_dir.join("postgres.log");
         let server = Arc::new(Server { programs, cluster, account, durability: options.durability, log });
         let user = UserLock::enter(&data_dir, &turn)?;
-        let running = server.ensure_running(&data_dir, None).await?;
-
         let credentials = &server.cluster.credentials;
-        let url = running.endpoint.url(OWNER, &credentials.owner, OWNER);
-        let admin_url = running.endpoint.url(SUPERUSER, &credentials.superuser, "postgres");
-        let extensions_url = running.endpoint.url(SUPERUSER, &credentials.superuser, OWNER);
-        let attached = running.is_attached();
-        if let Err(error) = prepare(&admin_url, &extensions_url, &credentials.owner).await {
-            if !attached && let Err(also) = running.stop(&server.cluster.directory).await {
-                tracing::warn!(error = %also, "the database that could not be set up goes on running");
+        let mut attempts = 1;
+        let (running, url, admin_url) = loop {
+            let running = server.ensure_running(&data_dir, None).await?;
+            let url = running.endpoint.url(OWNER, &credentials.owner, OWNER);
+            let admin_url = running.endpoint.url(SUPERUSER, &credentials.superuser, "postgres");
+            let extensions_url = running.endpoint.url(SUPERUSER, &credentials.superuser, OWNER);
+            match prepare(&admin_url, &extensions_url, &credentials.owner).await {
+                Ok(()) => break (running, url, admin_url),
+                // The one that ran already may have been dying: then the next one is our own.
+                Err(error) if running.is_attached() && attempts < ATTEMPTS => {
+                    tracing::info!(%error, "the database that ran already does not answer as it should; looking again");
+                    attempts += 1;
+                    tokio::time::sleep(BETWEEN_ATTEMPTS).await;
+                }
+                Err(error) => {
+                    if !running.is_attached()
+                        && let Err(also) = running.stop(&server.cluster.directory).await
+                    {
+                        tracing::warn!(error = %also, "the database that could not be set up goes on running");
+                    }
+                    return Err(error);
+                }
             }
-            return Err(error);
-        }
+        };
+        let attached = running.is_attached();
         drop(turn);
 
         let (stopping, stop) = watch::channel(false);

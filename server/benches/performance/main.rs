@@ -8,6 +8,7 @@
 mod app;
 mod client;
 mod embedders;
+mod import;
 mod ingest;
 mod memory;
 mod pages;
@@ -15,12 +16,14 @@ mod process;
 mod queries;
 mod recall;
 mod sample;
+mod sessions;
 #[path = "../support/setup.rs"]
 mod setup;
 mod start;
 #[path = "../support/table.rs"]
 mod table;
 mod texts;
+mod uploads;
 
 use std::{io, path::PathBuf};
 
@@ -44,6 +47,9 @@ struct Options {
     /// The texts that come in while memory is measured
     #[arg(long, default_value_t = 1_000)]
     texts: u32,
+    /// The length of the export that is imported, in MB
+    #[arg(long, default_value_t = 200)]
+    megabytes: u64,
     /// The model for recall, ingest and start
     #[arg(long, default_value = EmbedderConfig::DEFAULT_MODEL)]
     model: String,
@@ -65,6 +71,12 @@ enum Part {
     Start,
     /// The memory of the process
     Memory,
+    /// Long conversations, and recall among many
+    Sessions,
+    /// Files, against a bare copy
+    Uploads,
+    /// A great export of another product, against the embedder alone
+    Import,
 }
 
 #[tokio::main]
@@ -87,6 +99,18 @@ async fn main() -> Result<(), Failure> {
     if wanted(Part::Ingest) {
         let (_folder, data) = setup::temporary_folder()?;
         ingest::measure(&data, &options.model).await?;
+    }
+    if wanted(Part::Sessions) {
+        let (_folder, data) = setup::temporary_folder()?;
+        sessions::measure(&data, &options.model).await?;
+    }
+    if wanted(Part::Uploads) {
+        let (_folder, data) = setup::temporary_folder()?;
+        uploads::measure(&data, &options.model).await?;
+    }
+    if wanted(Part::Import) {
+        let (_folder, data) = setup::temporary_folder()?;
+        import::measure(&data, &options.model, options.megabytes).await?;
     }
     if wanted(Part::Memory) {
         memory::measure(options.texts).await?;

@@ -158,5 +158,5 @@ fn signature(state: &str) -> String {
     };
     let inner = Sha256::new().chain_update(padded(0x36)).chain_update(state).finalize();
     let outer = Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize();
-    outer.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(outer)
 }

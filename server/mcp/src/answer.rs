@@ -48,6 +48,10 @@ pub(crate) trait Answer: Serialize + JsonSchema + Sized {
         self.short_text().to_string()
     }
 
+    /// Whether it is given as it is, however long: what it has to say is asked for piece by piece and means nothing when a
+    /// part of it is missing. It then bounds itself.
+    const IS_WHOLE: bool = false;
+
     /// Makes the answer smaller, one step further each time; false where nothing is left to cut.
     fn shorten(&mut self, _step: usize) -> bool {
         false
@@ -154,8 +158,8 @@ impl Form {
     /// # Errors
     ///
     /// The answer can't be written as JSON, which is a fault of this crate.
-    pub(crate) fn result(self, answer: &mut impl Answer) -> Result<CallToolResult, serde_json::Error> {
-        let most = self.payload_bytes();
+    pub(crate) fn result<A: Answer>(self, answer: &mut A) -> Result<CallToolResult, serde_json::Error> {
+        let most = if A::IS_WHOLE { usize::MAX } else { self.payload_bytes() };
         let mut step = 0;
         loop {
             let structured = if self.is_structured() { Some(serde_json::to_value(&*answer)?) } else { None };

@@ -96,6 +96,11 @@ fn coerce(schema: &JsonObject, value: Value) -> Option<Value> {
             Value::String(text) => text.trim().parse().ok().map(Value::Bool),
             _ => None,
         },
+        Some("object") => match value {
+            Value::Object(_) => Some(value),
+            Value::String(text) => serde_json::from_str(&text).ok().filter(Value::is_object),
+            _ => None,
+        },
         _ => Some(value),
     }
 }
@@ -134,6 +139,11 @@ fn integer(value: &Value) -> Option<i64> {
 fn expected(schema: &JsonObject) -> String {
     let bound = |keyword| schema.get(keyword).and_then(Value::as_i64);
     match schema.get("type").and_then(Value::as_str) {
+        Some("array")
+            if schema.get("items").and_then(|items| items.get("type")).is_some_and(|kind| kind == "object") =>
+        {
+            "a list of JSON objects".to_owned()
+        }
         Some("array") => "a list of texts".to_owned(),
         Some("integer") => match (bound("minimum"), bound("maximum")) {
             (Some(least), Some(most)) => format!("a whole number from {least} to {most}"),
@@ -141,6 +151,7 @@ fn expected(schema: &JsonObject) -> String {
             _ => "a whole number".to_owned(),
         },
         Some("boolean") => "true or false".to_owned(),
+        Some("object") => "a JSON object".to_owned(),
         _ => match schema.get("enum").and_then(Value::as_array) {
             Some(allowed) => {
                 let allowed: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
@@ -235,7 +246,7 @@ mod tests {
         for (given, expected) in [
             (
                 json!({ "content": "x", "txt": 1 }),
-                "say has no argument `txt`. Its arguments are: content (required), all, kind, limit, tags.",
+                "say has no argument `txt`. Its arguments are: content (required), tags, kind, limit, all.",
             ),
             (json!({ "tags": [] }), "say needs the argument `content`. What to say."),
             (json!({ "content": null }), "say needs the argument `content`. What to say."),

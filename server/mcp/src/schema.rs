@@ -53,6 +53,10 @@ fn simplify(schema: &mut Value) {
             merge_alternatives(schema, alternatives);
         }
     }
+    if schema.get("additionalProperties").is_some_and(|any| *any == Value::Bool(true)) {
+        // What is not said is allowed.
+        schema.remove("additionalProperties");
+    }
     schema.remove("title");
     schema.remove("format");
     if schema.get("default").is_some_and(Value::is_null) {

@@ -17,9 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Caller, McpServer, Toolset, stdio::Lines};
 
-/// The greatest body of a request: a memory of 1 MiB whose every byte is escaped (`\u0001`), and
-/// then some.
-const MOST_REQUEST_BYTES: usize = 8 << 20;
+/// The greatest body of a request: a session of some 20 MB. (The router in front lets only a few of that length in at once.)
+const MOST_REQUEST_BYTES: usize = 32 << 20;
 
 /// Streamable HTTP over the memory service, for the route of the MCP endpoint.
 ///

@@ -1,7 +1,7 @@
 //! A memory as a client sees it: the fields of [`Memory`] that help a reader, without empty ones.
 
 use jiff::{Timestamp, tz::TimeZone};
-use polymnemo_types::{Kind, Memory};
+use polymnemo_types::{Kind, MediaFile, Memory};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -41,6 +41,9 @@ pub(crate) struct MemoryView {
     pub(crate) revision: u32,
     /// The length of its whole text, in bytes of UTF-8.
     pub(crate) bytes: u64,
+    /// The file, where the kind is media; get_download_url tells where to get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<FileView>,
     /// The memories that this one corrects.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) supersedes: Vec<String>,
@@ -66,6 +69,7 @@ impl MemoryView {
             updated_at: (memory.updated_at != memory.created_at).then(|| local_time(memory.updated_at, zone)),
             revision: memory.revision,
             bytes: memory.bytes,
+            file: memory.file.as_ref().map(FileView::new),
             supersedes: memory.supersedes.iter().map(ToString::to_string).collect(),
             superseded_by: memory.superseded_by.map(|id| id.to_string()),
         }
@@ -84,6 +88,9 @@ impl MemoryView {
         }
         if let Some(source) = &self.source {
             label.push_str(&format!(" · source {}", one_line(source, 60)));
+        }
+        if let Some(file) = &self.file {
+            label.push_str(&format!(" · file {}", file.label()));
         }
         if self.superseded_by.is_some() {
             label.push_str(" · out of date");
@@ -116,10 +123,39 @@ impl MemoryView {
         if source_chars == 0 {
             self.source = None;
             self.client = None;
+            // That there is one, the kind says.
+            self.file = None;
         } else if let Some(source) = &mut self.source {
             *source = one_line(source, source_chars);
         }
+        if let Some(file) = &mut self.file {
+            file.filename = one_line(&file.filename, source_chars);
+            file.content_type = one_line(&file.content_type, source_chars);
+        }
         self.author = one_line(&self.author, source_chars.max(20));
+    }
+}
+
+/// What is said of a file.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct FileView {
+    /// Its name.
+    pub(crate) filename: String,
+    /// Its media type.
+    pub(crate) content_type: String,
+    /// Its length in bytes.
+    pub(crate) size: u64,
+}
+
+impl FileView {
+    pub(crate) fn new(file: &MediaFile) -> Self {
+        Self { filename: file.filename.clone(), content_type: file.content_type.clone(), size: file.size }
+    }
+
+    /// Name, type and length on one line.
+    pub(crate) fn label(&self) -> String {
+        format!("{} ({}, {} bytes)", one_line(&self.filename, 80), self.content_type, self.size)
     }
 }
 
@@ -164,6 +200,13 @@ pub(crate) mod tests {
             supersedes: if full { vec![id; 100] } else { vec![] },
             superseded_by: full.then_some(id),
             forgotten_at: None,
+            file: full.then(|| MediaFile {
+                filename: most(255),
+                content_type: "a".repeat(127),
+                size: 1 << 40,
+                sha256: None,
+                shown_as: polymnemo_types::ShownAs::Download,
+            }),
         }
     }
 

@@ -104,6 +104,22 @@ pub fn query_terms(text: &str) -> Vec<String> {
     if meaningful.is_empty() { terms } else { meaningful }
 }
 
+/// What a text has in it, in lower case, where it has a term of the query: for a search in texts that are not indexed yet.
+#[must_use]
+pub fn query_beginnings(text: &str) -> Vec<String> {
+    // A stem may end in a letter that the word does not have: `hope` of hoping, `studi` of study.
+    let beginning = |term: String| match term.strip_suffix(['e', 'i']) {
+        Some(beginning) if beginning.len() > 2 => beginning.to_owned(),
+        _ => term,
+    };
+    let mut beginnings: Vec<String> = query_terms(text).into_iter().map(beginning).collect();
+    // Terms are without diacritics, texts are with them.
+    let lower: String = normalized(text).collect();
+    let decorated = lower.split(|character| class(character) != Class::Word).filter(|word| !word.is_ascii());
+    beginnings.extend(decorated.map(cut));
+    beginnings
+}
+
 fn is_stop_word(term: &str) -> bool {
     static STEMS: LazyLock<Vec<String>> =
         LazyLock::new(|| STOP_WORDS.iter().map(|word| STEMMER.stem(word).into_owned()).collect());
@@ -147,8 +163,12 @@ fn class(character: char) -> Class {
     }
 }
 
+fn normalized(text: &str) -> impl Iterator<Item = char> {
+    text.nfkc().flat_map(char::to_lowercase)
+}
+
 fn analyze(text: &str, side: Side, emit: &mut impl FnMut(String)) {
-    let text: Vec<char> = text.nfkc().flat_map(char::to_lowercase).collect();
+    let text: Vec<char> = normalized(text).collect();
     let mut words = Words::default();
     let mut run: Vec<char> = Vec::new();
     for &character in &text {
@@ -309,6 +329,24 @@ mod tests {
     fn stop_words_leave_a_query_unless_it_has_no_other() {
         assert_eq!(query_terms("What is the name of my dog?"), ["name", "dog"]);
         assert_eq!(query_terms("to be or not to be"), ["to", "be", "or", "not"]);
+    }
+
+    #[test]
+    fn what_a_query_looks_for_is_in_the_texts_that_it_finds() {
+        for (query, text) in [
+            ("hoping", "we hope"),
+            ("hope", "hoping"),
+            ("studies", "a study"),
+            ("happiness", "happy"),
+            ("running shoes", "he runs"),
+            ("XK-4471", "no. xk-4471"),
+            ("Café?", "im café"),
+            ("喜欢茶", "他喜欢咖啡"),
+            ("茶", "喝茶"),
+        ] {
+            assert!(query_beginnings(query).iter().any(|beginning| text.contains(beginning.as_str())), "{query}");
+        }
+        assert!(!query_beginnings("What is the tea?").iter().any(|beginning| "what is the coffee".contains(beginning)));
     }
 
     #[test]

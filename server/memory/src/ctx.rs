@@ -110,6 +110,13 @@ impl Grants {
 }
 
 impl Ctx {
+    /// The person themselves, who may do everything: signed in to the web app, at a terminal of the server, or as the one in
+    /// whose name something goes on in the background.
+    #[must_use]
+    pub fn of_person(user: User) -> Self {
+        Self { user, door: Door::Browser, client: None, app: None, grants: Grants::full() }
+    }
+
     /// Refuses a request that may not read.
     ///
     /// # Errors

@@ -49,6 +49,14 @@ pub enum Error {
         /// The greatest length allowed, in bytes of UTF-8.
         most: usize,
     },
+    /// The file is too long.
+    #[error("The file is {given} bytes long, this server keeps files of at most {most}. Nothing was stored.")]
+    FileTooLarge {
+        /// Its length in bytes, as far as it was read.
+        given: u64,
+        /// The greatest length allowed, in bytes.
+        most: u64,
+    },
     /// The caller lacks a permission.
     #[error("{0}")]
     Forbidden(String),
@@ -86,6 +94,7 @@ impl From<&Error> for ApiError {
             Error::NotFound(_) | Error::NamespaceNotFound(_) | Error::Missing(_) => ErrorCode::NotFound,
             Error::Conflict { .. } => ErrorCode::Conflict,
             Error::TooLarge { .. } => ErrorCode::TooLarge,
+            Error::FileTooLarge { .. } => ErrorCode::FileTooLarge,
             Error::Forbidden(_) => ErrorCode::Forbidden,
             Error::NotReady => ErrorCode::NotReady,
             Error::Model(_) | Error::Unavailable { .. } => ErrorCode::Unavailable,

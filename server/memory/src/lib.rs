@@ -15,13 +15,16 @@ pub mod chunk;
 mod ctx;
 pub mod diff;
 mod error;
+pub mod export;
 pub mod noise;
 mod oauth;
 pub mod ports;
 pub mod rank;
+pub mod receipt;
 mod service;
 #[cfg(feature = "testing")]
 pub mod testing;
+pub mod transcript;
 mod when;
 
 pub use account::{API_TOKEN_PREFIX, Account, SessionSecret, TokenAccess, TokenRefusal};
@@ -31,5 +34,8 @@ pub use oauth::{
     ACCESS_TOKEN_PREFIX, AppAccess, CODE_PREFIX, GrantRefusal, IssuedTokens, OauthClient, REFRESH_TOKEN_PREFIX,
 };
 pub use polymnemo_types::Door;
-pub use ports::TokenHash;
-pub use service::{MemoryService, client_name};
+pub use ports::{FileBytes, TokenHash};
+pub use service::{
+    CountedKind, ExportPlace, MemoryService, OnRestore, RestoreCount, RestoreProblem, RestoreProgress, RestoreReport,
+    RestoreStep, client_name,
+};

@@ -1,13 +1,21 @@
-//! What the service needs of the outside: an embedder, a store and a clock.
+//! What the service needs of the outside: an embedder, a store, a storage for files and a clock.
 
 mod accounts;
 mod apps;
+mod blobs;
+mod erase;
+mod export;
+mod imports;
+mod media;
+mod sessions;
 
 use std::ops::Range;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use polymnemo_types::{EmbedderStatus, Erased, Facets, Kind, Memory, MemoryId, NamespaceSummary, Page, Revision};
+use polymnemo_types::{
+    EmbedderStatus, Erased, Facets, Kind, Memory, MemoryId, MessageHit, MessagePlace, NamespaceSummary, Page, Revision,
+};
 
 use crate::{Ctx, Identity, Result, User, UserDefaults};
 
@@ -15,6 +23,21 @@ pub use accounts::{Accounts, NamespaceChanged, TokenHash};
 pub use apps::{
     Apps, CodeDecision, Family, KeyEntry, NewAuthorization, PresentedRefresh, RedeemedCode, RefreshDecision, Refreshed,
     TokenPair,
+};
+pub use blobs::{BlobStore, Delivery, FileBytes, Files, Object, Origin, Part, Promise};
+pub use erase::{ErasureStep, Erasures, Measured, NewErasure, NothingToErase, RunningErasure};
+pub use export::{
+    ExportClaim, Exports, OwnMessage, OwnRecord, ReadyExport, Restored, RestoredAccount, RestoredMemory,
+    RestoredMessage, RestoringSession, SessionBegun, Snapshot,
+};
+pub use imports::{
+    ImportNote, ImportToDo, Imports, ItemToUndo, KnownItem, Lease, NewImport, NewImportItem, SourceKey, WrittenItem,
+};
+pub use media::{
+    Announced, Media, MediaFilter, MediaInserted, NewMedia, ObjectToDelete, Room, StoredFile, StoredUpload, media_file,
+};
+pub use sessions::{
+    GivenMessage, IndexedMessage, SessionFilter, SessionSaved, SessionState, Sessions, UnindexedMessage,
 };
 
 /// An embedding model, and what the ranking has to know of it.
@@ -127,6 +150,8 @@ pub struct NewChunk {
     pub length: u32,
     /// Its vector; `None` where it will be embedded in the background.
     pub vector: Option<Vec<f32>>,
+    /// Whether it is never embedded, so that only its words find it.
+    pub by_keyword_only: bool,
 }
 
 /// A searchable piece that is stored.
@@ -136,8 +161,10 @@ pub struct StoredChunk {
     pub chunk: i64,
     /// Its memory.
     pub memory: MemoryId,
-    /// Its place in the memory's text, in bytes of UTF-8.
-    pub range: Range<usize>,
+    /// What it says.
+    pub text: String,
+    /// When that was said, where it is a message whose time is known.
+    pub said_at: Option<Timestamp>,
     /// False where its vector is still to be made.
     pub embedded: bool,
 }
@@ -199,6 +226,8 @@ pub struct NewMemory {
     pub supersedes: Vec<MemoryId>,
     /// The caller's key for this request.
     pub idempotency_key: Option<String>,
+    /// The message that it was taken from.
+    pub origin: Option<MessagePlace>,
     /// The model that made the vectors of the chunks.
     pub model: Model,
     /// Its pieces, in the order of the text, covering all of it.
@@ -315,6 +344,8 @@ pub struct Filter {
     pub before: Option<Timestamp>,
     /// Also memories that others correct.
     pub include_superseded: bool,
+    /// Only this session. Each of its messages then counts for itself.
+    pub session: Option<MemoryId>,
 }
 
 impl Filter {
@@ -327,6 +358,7 @@ impl Filter {
             || self.client.is_some()
             || self.after.is_some()
             || self.before.is_some()
+            || self.session.is_some()
     }
 }
 
@@ -361,6 +393,8 @@ pub struct Candidate {
     pub chunk: i64,
     /// Its memory.
     pub memory: MemoryId,
+    /// Its message, where one session is searched.
+    pub message: Option<i64>,
     /// Where that memory comes from.
     pub source: Option<String>,
     /// The number of the passage's terms, repetitions counted.
@@ -381,8 +415,10 @@ pub struct Candidates {
     pub weights: Vec<f32>,
     /// The number of passages in the namespaces searched.
     pub scope: u64,
-    /// Those among them that have no vector yet.
+    /// Those among them that have no vector yet, and the messages of which no passages were made yet.
     pub pending: u32,
+    /// These messages alone.
+    pub unindexed: u32,
     /// The number of memories that were compared with the query, where that is all of them; the candidates are the best.
     pub compared: Option<u32>,
 }
@@ -405,8 +441,10 @@ pub struct Passage {
     pub memory: Memory,
     /// Its text.
     pub text: String,
-    /// Where it begins in the memory's text, in bytes of UTF-8.
+    /// Where it begins in the memory's text, in bytes of UTF-8; in that of the message, where it is one of a session.
     pub offset: u64,
+    /// The message that it is of, where the memory is a session.
+    pub message: Option<MessageHit>,
 }
 
 /// A passage of someone's memory close to a vector.
@@ -452,7 +490,7 @@ pub trait RecallSteps: Send + Sync {
 /// namespaces that the grant covers; a memory of someone else answers like one that never was.
 /// All of them fail with [`crate::Error::Unavailable`] when the database can't be reached.
 #[async_trait]
-pub trait Store: Accounts + Apps {
+pub trait Store: Accounts + Apps + Erasures + Exports + Media + Imports + Sessions {
     /// The engine and its version, for `ping`.
     async fn describe(&self) -> Result<String>;
 
@@ -467,6 +505,9 @@ pub trait Store: Accounts + Apps {
 
     /// The namespaces that the caller may read, by name; at most `limit`, those that start with `prefix`.
     async fn namespaces(&self, ctx: &Ctx, prefix: &str, limit: u32) -> Result<Vec<NamespaceSummary>>;
+
+    /// Whether everyone can read what the caller writes to a namespace of this name, or could once it is made.
+    async fn is_shared(&self, ctx: &Ctx, name: &str) -> Result<bool>;
 
     /// The memory that a request to remember would repeat.
     async fn find_duplicate(

@@ -446,6 +446,7 @@ mod tests {
         Candidate {
             chunk: i64::from(number),
             memory: memory(u128::from(number)),
+            message: None,
             source: None,
             length: 20,
             cosine: Some(cosine),
@@ -530,6 +531,7 @@ mod tests {
             passages: vec![candidate(1, 0.6, &[])],
             weights: vec![4.0],
             scope: 100,
+            unindexed: 0,
             pending: 0,
             compared: Some(1),
         };

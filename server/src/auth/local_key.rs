@@ -49,9 +49,9 @@ impl LocalKey {
 /// first: then its key stands. A reader never sees half a key.
 fn create(path: &Path) -> io::Result<()> {
     let random: [u8; RANDOM_BYTES] = rand::rng().random();
-    let hex: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
     let draft = path.with_extension(format!("draft-{}", std::process::id()));
-    let written = write_private(&draft, &format!("{PREFIX}{hex}\n")).and_then(|()| match fs::hard_link(&draft, path) {
+    let key = format!("{PREFIX}{}\n", hex::encode(random));
+    let written = write_private(&draft, &key).and_then(|()| match fs::hard_link(&draft, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
     });

@@ -1,9 +1,11 @@
 use std::{fmt, io, net::SocketAddr, path::Path, process::ExitCode, time::Duration};
 
+use futures::StreamExt as _;
 use polymnemo_app::{
     Site,
     i18n::{Language, connection_test},
 };
+use polymnemo_memory::ports::{BlobStore, Origin, Promise};
 use polymnemo_types::{ConnectionOutcome, ConnectionReport};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -14,7 +16,7 @@ use crate::{
     Error,
     cli::say,
     compose,
-    config::{Config, DirectoryConfig, NetworkConfig, SignInConfig},
+    config::{Config, DirectoryConfig, FileStorageConfig, NetworkConfig, SignInConfig},
     connector::{self, at_terminal::AtTerminal},
     error::in_one_line,
 };
@@ -50,6 +52,9 @@ pub(crate) async fn run(options: Options) -> Result<ExitCode, Error> {
     report.check("runtime library", runtime_library(&config));
     report.check("model", model(&config).await);
     report.check("database", database(&config).await);
+    for outcome in files(&config).await {
+        report.check("files", outcome);
+    }
     report.check("web app", web_app(&config.directories.site));
     report.check("port", port(&config.network).await);
     Ok(report.exit_code())
@@ -164,6 +169,87 @@ async fn model(config: &Config) -> Result<String, String> {
         ));
     }
     Ok(format!("{} works, {} dimensions", model.id, model.dimension))
+}
+
+/// Keeps a file and deletes it again; asks a service that browsers send files to whether it lets them.
+async fn files(config: &Config) -> Vec<Result<String, String>> {
+    let origin = config.network.origin_to_show(config.network.port);
+    let storage = match compose::storage(config, &Origin::new(&origin), &rand::random::<[u8; 32]>()).await {
+        Ok(Some(storage)) => storage.store,
+        Ok(None) => return vec![Ok("none are kept, as POLYMNEMO_BLOB_BACKEND says".to_owned())],
+        Err(error) => return vec![Err(error.to_string())],
+    };
+    let place = match &config.files.storage {
+        FileStorageConfig::None => String::new(),
+        FileStorageConfig::Local(folder) => folder.display().to_string(),
+        FileStorageConfig::S3(s3) => format!("the bucket {}", s3.bucket),
+    };
+    let kept = match keep_and_delete(storage.as_ref()).await {
+        Ok(()) => Ok(format!("{place} keeps, gives back and deletes files")),
+        Err(error) => Err(format!(
+            "{place} does not keep files ({}); correct its permissions, or the settings POLYMNEMO_BLOB_*",
+            in_one_line(&error)
+        )),
+    };
+    if kept.is_err() || storage.origin().is_none() {
+        return vec![kept];
+    }
+    vec![kept, lets_browsers_in(storage.as_ref(), &origin).await]
+}
+
+/// A key that nothing else has.
+fn key_of_test() -> String {
+    hex::encode(rand::random::<[u8; 20]>())
+}
+
+async fn keep_and_delete(storage: &dyn BlobStore) -> polymnemo_memory::Result<()> {
+    const FILE: &[u8] = b"a test of polymnemo doctor";
+    let key = key_of_test();
+    storage.put(&key, "text/plain", bytes::Bytes::from_static(FILE)).await?;
+    let read = async {
+        let mut read = Vec::new();
+        if let Some(mut chunks) = storage.read(&key, None).await? {
+            while let Some(chunk) = chunks.next().await {
+                let chunk = chunk.map_err(|error| polymnemo_memory::Error::Internal(error.into()))?;
+                read.extend_from_slice(&chunk);
+            }
+        }
+        Ok::<_, polymnemo_memory::Error>(read)
+    };
+    let read = read.await;
+    storage.delete(&key).await?;
+    if read? == FILE { Ok(()) } else { Err(polymnemo_memory::Error::internal("other bytes came back than were sent")) }
+}
+
+/// Asks as a browser does before a page sends a file somewhere else.
+async fn lets_browsers_in(storage: &dyn BlobStore, origin: &str) -> Result<String, String> {
+    let promise = Promise { content_type: "image/png".to_owned(), size: 1, sha256: None };
+    let expires_at = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(60);
+    let signed = storage.sign_put(&key_of_test(), &promise, expires_at).await.map_err(|error| in_one_line(&error))?;
+    let client = reqwest::Client::builder().timeout(PATIENCE).build().map_err(|error| in_one_line(&error))?;
+    let answer = client
+        .request(reqwest::Method::OPTIONS, &signed.url)
+        .header("origin", origin)
+        .header("access-control-request-method", "PUT")
+        .header("access-control-request-headers", "content-type")
+        .send()
+        .await
+        // The URL is a secret.
+        .map_err(|error| {
+            format!("the storage can't be reached where browsers reach it: {}", in_one_line(&error.without_url()))
+        })?;
+    let says = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let lets_origin =
+        matches!(says("access-control-allow-origin"), "*") || says("access-control-allow-origin") == origin;
+    let lets_method =
+        says("access-control-allow-methods").split(',').any(|method| matches!(method.trim(), "PUT" | "*"));
+    if answer.status().is_success() && lets_origin && lets_method {
+        return Ok(format!("pages of {origin} may send files to the storage"));
+    }
+    Err(format!(
+        "the storage does not let pages of {origin} send files to it; allow that origin GET, HEAD and PUT with the header \
+         Content-Type in the CORS rules of the bucket"
+    ))
 }
 
 async fn database(config: &Config) -> Result<String, String> {

@@ -96,12 +96,47 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "POLYMNEMO_DATA_DIR",
         "~/.local/share/polymnemo, for root /var/lib/polymnemo",
-        "Where the embedded database and the generated key are kept.",
+        "Where the embedded database, files and the generated key are kept.",
     ),
     setting(
         "POLYMNEMO_RUNTIME_DIR",
         "`runtime` in the data directory",
         "Where `polymnemo setup` puts PostgreSQL, ONNX Runtime and the models.",
+    ),
+    setting(
+        "POLYMNEMO_BLOB_BACKEND",
+        "local",
+        "Where files are kept: local (`blobs` in the data directory), s3 (a service that speaks S3), or none.",
+    ),
+    setting("POLYMNEMO_BLOB_MAX_BYTES", "1073741824", "The greatest length of a file, in bytes; at most 5 GiB."),
+    setting(
+        "POLYMNEMO_BLOB_QUOTA_BYTES",
+        "50 GiB with local, no limit with s3",
+        "The greatest length of all files together, in bytes.",
+    ),
+    setting("POLYMNEMO_BLOB_BUCKET", "none", "With s3: the bucket."),
+    setting("POLYMNEMO_BLOB_REGION", "us-east-1", "With s3: the region of the bucket; `auto` for R2."),
+    setting("POLYMNEMO_BLOB_ACCESS_KEY_ID", "none", "With s3: the id of an access key for the bucket."),
+    setting("POLYMNEMO_BLOB_SECRET_ACCESS_KEY", "none", "With s3: the access key."),
+    setting(
+        "POLYMNEMO_BLOB_ENDPOINT_URL",
+        "that of AWS",
+        "With s3: the service, without a path: https://s3.example.com",
+    ),
+    setting(
+        "POLYMNEMO_BLOB_PUBLIC_ENDPOINT_URL",
+        "the endpoint",
+        "With s3: the service as clients and browsers reach it, where that is another address.",
+    ),
+    setting(
+        "POLYMNEMO_BLOB_PATH_STYLE",
+        "true with an endpoint, else false",
+        "With s3: whether the bucket is in the path of URLs instead of their host.",
+    ),
+    setting(
+        "POLYMNEMO_BACKUP_RETENTION_DAYS",
+        "no backups are made",
+        "For how many days you keep backups of the database and the files. Receipts of erasures say so.",
     ),
     setting(
         "POLYMNEMO_EMBED_MODEL",
@@ -124,8 +159,7 @@ const TEST_ONLY: &[&str] = &["POLYMNEMO_CLIENT_DOCUMENTS_URL", "POLYMNEMO_EVAL_D
 
 /// Names that are planned and do nothing yet. To set one and have it ignored would be worse than
 /// to be told: someone who limits a rate relies on it.
-const NOT_YET: &[&str] =
-    &["POLYMNEMO_BLOB_", "POLYMNEMO_EXTRACTION_MODE", "POLYMNEMO_RATELIMIT_", "POLYMNEMO_RSP_CONFIG"];
+const NOT_YET: &[&str] = &["POLYMNEMO_EXTRACTION_MODE", "POLYMNEMO_RATELIMIT_", "POLYMNEMO_RSP_CONFIG"];
 
 /// The settings that are set, by name. An empty value counts as not set, because that is what
 /// `NAME=${NAME:-}` in a compose file gives.

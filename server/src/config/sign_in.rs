@@ -98,8 +98,9 @@ impl SignInConfig {
             Self::Link { user } => format!("link {user:?}"),
             Self::Closed => "closed".to_owned(),
         };
-        let digest = Sha256::digest(rules);
-        digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+        let mut digest = hex::encode(Sha256::digest(rules));
+        digest.truncate(32);
+        digest
     }
 
     fn without_provider(network: &NetworkConfig, access: &AccessConfig) -> Self {

@@ -63,7 +63,7 @@ fn an_unknown_name_is_refused_with_the_nearest_known_one() {
 
 #[test]
 fn what_this_version_lacks_is_refused_and_not_ignored() {
-    for name in ["POLYMNEMO_RATELIMIT_ENABLED", "POLYMNEMO_RSP_CONFIG", "POLYMNEMO_BLOB_BACKEND"] {
+    for name in ["POLYMNEMO_RATELIMIT_ENABLED", "POLYMNEMO_RSP_CONFIG"] {
         let message = refusal(&[(name, "x")]);
         assert!(message.starts_with(name) && message.contains("not supported by this version"), "{message}");
     }

@@ -12,14 +12,22 @@ use axum::{
 use futures::StreamExt as _;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use polymnemo_mcp::json_rpc::{self, Fault, INTERNAL_ERROR, INVALID_REQUEST, Input};
+use tokio::sync::Semaphore;
 
 use super::batch;
 
-/// The greatest length of a request's body, in bytes: a memory of the greatest length (1 MiB),
-/// written with every character escaped (`\u0000`, six times as long), and room for the rest.
-pub(crate) const BODY_BYTES: usize = 8 << 20;
+/// The greatest length of a request's body, in bytes: a session of some 20 MB, saved as a whole.
+pub(crate) const BODY_BYTES: usize = 32 << 20;
 
-/// How long a body may take to come in. The longest one does so over a line of 300 kB/s.
+/// Up to this length any number of bodies may be in the process at once: a memory of the greatest length (1 MiB),
+/// written with every character escaped (`\u0000`, six times as long), and room for the rest. So may those whose length is not
+/// said beforehand.
+const ORDINARY_BYTES: usize = 8 << 20;
+
+/// Longer ones come in one after the other, as each takes several times its length until it is stored.
+static LONG_BODIES: Semaphore = Semaphore::const_new(2);
+
+/// How long a body may take to come in. An ordinary one does so over a line of 300 kB/s.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
 /// How long the rest of a refused body is read and thrown away. Clients that are cut off while they send often don't read
@@ -48,7 +56,11 @@ async fn check_within(limit: Duration, request: Request, next: Next) -> Response
         throw_away(body);
         return too_large();
     }
-    let bytes = match tokio::time::timeout(limit, axum::body::to_bytes(body, BODY_BYTES)).await {
+    let is_long = content_length(&parts.headers).is_some_and(|length| length > ORDINARY_BYTES as u64);
+    let most = if is_long { BODY_BYTES } else { ORDINARY_BYTES };
+    // Kept until the answer is there; the semaphore is never closed.
+    let _turn = if is_long { LONG_BODIES.acquire().await.ok() } else { None };
+    let bytes = match tokio::time::timeout(limit, axum::body::to_bytes(body, most)).await {
         Ok(Ok(bytes)) => bytes,
         Ok(Err(_)) => return too_large(),
         Err(_) => {

@@ -20,7 +20,7 @@ const PATH_CHARS: usize = 200;
 /// Gives each request an id, which is in every line that is logged on its behalf and in the answer,
 /// and logs one line when the answer begins.
 ///
-/// The log holds neither headers nor queries, and of a capability path only that it is one, so
+/// The log holds neither headers nor queries, and of a capability path or upload page only that it is one, so
 /// that no credential gets into it.
 pub(crate) async fn record(State(network): State<Arc<NetworkConfig>>, mut request: Request, next: Next) -> Response {
     let id = request_id(&request);
@@ -66,13 +66,13 @@ fn request_id(request: &Request) -> String {
     given.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned)
 }
 
-/// A path without what follows a segment `c`, where a secret is. The segment counts wherever it is, and in every way to write
+/// A path without what follows a segment `c` or `upload`, where a secret is. The segment counts wherever it is, and in every way to write
 /// it: a client that was given a mistyped URL sends its secret all the same.
 fn loggable_path(path: &str, mcp_path: &str) -> String {
     let mut shown = 0;
     for segment in path.split('/') {
         shown += segment.len();
-        if matches!(segment, "c" | "C" | "%63" | "%43") {
+        if matches!(segment, "c" | "C" | "%63" | "%43" | "upload") {
             let (start, hidden) = path.split_at(shown);
             let hidden = hidden.strip_prefix('/').unwrap_or(hidden);
             let after = hidden.find('/').map_or("", |at| hidden.split_at(at).1).trim_end_matches('/');
@@ -105,6 +105,8 @@ mod tests {
         for odd in ["//c/hunter2/mcp", "/C/hunter2/mcp", "/%63/hunter2/mcp", "/mcp/c/hunter2", "/a/b/c/hunter2"] {
             assert!(!path(odd).contains("hunter2"), "{odd}");
         }
+        assert_eq!(path("/upload/hunter2/file"), "/upload/…");
+        assert_eq!(path("/blobs/ab12?grant=hunter2&signature=hunter2"), "/blobs/ab12");
         assert_eq!(path("/memories/0198c0de"), "/memories/0198c0de");
         assert_eq!(path(&format!("/{}", "a".repeat(999))).len(), PATH_CHARS);
     }

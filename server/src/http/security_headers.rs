@@ -10,12 +10,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use crate::{capability, config::NetworkConfig};
 
 /// Sent with every answer, whatever it is.
-const ALWAYS: [(HeaderName, &str); 3] = [
+const ALWAYS: [(HeaderName, &str); 2] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     // Not `no-referrer`: browsers then send `Origin: null` with a form of our own pages, which is
     // the very thing that tells a foreign page.
     (header::REFERRER_POLICY, "same-origin"),
-    (header::X_FRAME_OPTIONS, "DENY"),
 ];
 
 /// Parts a page from the window of another site that opened it.
@@ -25,9 +24,10 @@ const OPENER_POLICY: (HeaderName, &str) = (HeaderName::from_static("cross-origin
 /// for word from it: it must not be parted from them, not even by one answer on the way.
 const WAY_OF_APPS: [&str; 3] = ["/authorize", "/consent", "/sign-in"];
 
-/// Sent unless the answer says otherwise itself: only pages need to load anything, and only the
-/// files of the web app may be kept.
-const BY_DEFAULT: [(HeaderName, &str); 2] = [
+/// Sent unless the answer says otherwise itself: only pages need to load anything, only the files of the web app may be kept,
+/// and only a document that someone stores is shown inside a page.
+const BY_DEFAULT: [(HeaderName, &str); 3] = [
+    (header::X_FRAME_OPTIONS, "DENY"),
     (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'"),
     (header::CACHE_CONTROL, "no-store"),
 ];

@@ -38,7 +38,7 @@ mod tests {
     use axum::{Router, body::Body, middleware::from_fn, routing::any};
     use http::{HeaderMap, header};
     use jiff::tz::TimeZone;
-    use polymnemo_memory::{Door, Grants, User};
+    use polymnemo_memory::User;
     use polymnemo_types::{ApiError, ErrorCode, UserId};
     use tower::ServiceExt;
 
@@ -61,7 +61,7 @@ mod tests {
                 default_namespace: "personal".to_owned(),
                 time_zone: TimeZone::UTC,
             };
-            let ctx = Ctx { user, door: Door::Browser, client: None, app: None, grants: Grants::full() };
+            let ctx = Ctx::of_person(user);
             request.extensions_mut().insert(ctx);
         }
         app.oneshot(request).await.unwrap()

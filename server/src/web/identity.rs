@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::StatusCode;
-use polymnemo_memory::{Ctx, Door, Grants};
+use polymnemo_memory::Ctx;
 use serde::{Deserialize, Serialize};
 use tower_sessions::{Session, session};
 
@@ -55,13 +55,7 @@ pub(super) async fn establish(
         match go_on(&auth.session, &rules).await {
             Ok(true) => {
                 tracing::Span::current().record("user.id", tracing::field::display(account.user.id));
-                let ctx = Ctx {
-                    user: account.user.clone(),
-                    door: Door::Browser,
-                    client: None,
-                    app: None,
-                    grants: Grants::full(),
-                };
+                let ctx = Ctx::of_person(account.user.clone());
                 request.extensions_mut().insert(ctx);
                 request.extensions_mut().insert(account);
             }

@@ -6,14 +6,13 @@ use polymnemo_types::{
     Action, App, AppCall, AppGrants, AppId, Door, MemoryId, NamespaceChoice, Page, SeenMemory, limits,
 };
 use sea_orm::{QueryResult, Value};
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::{
     PgStore,
-    memories::{from_sql, optional_to_sql, to_sql},
+    memories::{from_sql, optional_from_sql, optional_to_sql, to_sql},
     sightings::{door_from_sql, door_to_sql},
-    transaction::{Scope, get, unsigned},
+    transaction::{Scope, get, to_int, unsigned},
     users::user,
 };
 
@@ -184,7 +183,17 @@ impl PgStore {
         let memories: Vec<Uuid> = memories.iter().map(|id| id.0).collect();
         transaction
             .run(
-                "insert into app_calls (user_id, app_id, at, action, query, memories) values ($1, $2, $3, $4, $5, $6)",
+                // What was erased since the answer is not named again, and neither is what it was found by.
+                "insert into app_calls (user_id, app_id, at, action, query, memories)
+                 select $1, $2, $3, $4, case when cardinality(there.ids) = cardinality($6::uuid[]) then $5 end, there.ids
+                 from (
+                     select coalesce(array_agg(given.id order by given.place), '{}') as ids
+                     from unnest($6::uuid[]) with ordinality given (id, place)
+                     where exists (
+                         select from memories m join namespaces n on n.id = m.namespace_id
+                         where m.id = given.id and n.erasure_id is null
+                     ) or exists (select from uploads p where p.id = given.id)
+                 ) there",
                 vec![
                     ctx.user.id.0.into(),
                     id.0.into(),
@@ -238,8 +247,9 @@ impl PgStore {
         // Row-level security shows what the person may read, others' shared memories included.
         let beginnings = transaction
             .all(
-                "select id, left(content, $2) as beginning from memories where id = any($1) and forgotten_at is null",
-                vec![seen.into(), i32::try_from(limits::PREVIEW_CHARS).unwrap_or(i32::MAX).into()],
+                "select m.id, left(m.content, $2) as beginning from memories m join namespaces n on n.id = m.namespace_id
+                 where m.id = any($1) and m.forgotten_at is null and n.erasure_id is null",
+                vec![seen.into(), to_int(limits::PREVIEW_CHARS).into()],
             )
             .await?;
         transaction.commit().await?;
@@ -286,7 +296,7 @@ pub(crate) fn grants(row: &QueryResult) -> Result<AppGrants> {
 
 /// Reads a row with [`APP_COLUMNS`].
 pub(crate) fn app(row: &QueryResult) -> Result<App> {
-    let time = |column| get::<Option<OffsetDateTime>>(row, column)?.map(from_sql).transpose();
+    let time = |column| optional_from_sql(row, column);
     Ok(App {
         id: AppId(get(row, "id")?),
         door: door_from_sql(&get::<String>(row, "door")?)?,
@@ -303,18 +313,28 @@ pub(crate) fn app(row: &QueryResult) -> Result<App> {
     })
 }
 
-const ACTIONS: [(Action, &str); 7] = [
+const ACTIONS: [(Action, &str); 12] = [
     (Action::Recall, "recall"),
     (Action::List, "list"),
     (Action::Get, "get"),
     (Action::Remember, "remember"),
     (Action::Update, "update"),
     (Action::Forget, "forget"),
+    (Action::Upload, "upload"),
+    (Action::Download, "download"),
     (Action::Namespaces, "namespaces"),
+    (Action::SaveSession, "save_session"),
+    (Action::LoadSession, "load_session"),
+    (Action::ListSessions, "list_sessions"),
 ];
 
 fn action_to_sql(action: Action) -> &'static str {
     ACTIONS.iter().find(|(known, _)| *known == action).map_or("", |(_, name)| name)
+}
+
+/// Whether a name is that of an action.
+pub(crate) fn is_action(name: &str) -> bool {
+    ACTIONS.iter().any(|(_, known)| *known == name)
 }
 
 fn action_from_sql(name: &str) -> Result<Action> {

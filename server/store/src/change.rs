@@ -70,8 +70,15 @@ impl PgStore {
         match &change.reindex {
             Reindex::Text { model, chunks } => {
                 let unused = index::remove(&transaction, &[id]).await?;
-                let indexed =
-                    index::Indexed { memory: id, namespace, content: &state.content, tags: &state.tags, chunks };
+                let indexed = index::Indexed {
+                    memory: id,
+                    namespace,
+                    content: &state.content,
+                    tags: &state.tags,
+                    chunks,
+                    first_ordinal: 0,
+                    message: None,
+                };
                 index::add(&transaction, (model, model_number), &[indexed]).await?;
                 index::drop_unused(&transaction, unused).await?;
             }

@@ -49,12 +49,7 @@ const MOST_FREQUENT: &str = "
 impl PgStore {
     pub(crate) async fn count_facets(&self, ctx: &Ctx, filter: &Filter, trash: bool, limit: u32) -> Result<Facets> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let namespaces: Vec<i32> = transaction
-            .readable(ctx, filter.namespace.as_deref())
-            .await?
-            .iter()
-            .map(|namespace| namespace.id)
-            .collect();
+        let namespaces = transaction.readable_ids(ctx, filter.namespace.as_deref()).await?;
         let mut values: Vec<Value> = vec![namespaces.into()];
         let counts = if filter.is_narrow() || filter.include_superseded || trash {
             let conditions = conditions(filter, trash, &mut values);

@@ -13,11 +13,13 @@ use polymnemo_memory::{
     rank,
 };
 use polymnemo_types::MemoryId;
+use sea_orm::Value;
 use uuid::Uuid;
 
 use crate::{
     PgStore,
-    transaction::{Scope, Transaction, get, unsigned},
+    memories::optional_from_sql,
+    transaction::{Scope, Transaction, get, to_int},
 };
 
 /// The most rows in one statement: bounds the memory a long text takes on either side.
@@ -31,6 +33,10 @@ pub(crate) struct Indexed<'a> {
     pub(crate) content: &'a str,
     pub(crate) tags: &'a [String],
     pub(crate) chunks: &'a [NewChunk],
+    /// The place of the first of these passages in the memory.
+    pub(crate) first_ordinal: i32,
+    /// The message that the passages are of, where the memory is a session.
+    pub(crate) message: Option<i64>,
 }
 
 /// A memory whose text stays as it is, with its new place.
@@ -61,7 +67,7 @@ pub(crate) async fn add(
 ) -> Result<()> {
     // The statement numbers what it stores in this order.
     let mut memories = memories.to_vec();
-    memories.sort_unstable_by_key(|memory| memory.memory);
+    memories.sort_unstable_by_key(|memory| (memory.memory, memory.first_ordinal));
     let mut part = Additions::default();
     for memory in &memories {
         if part.rows() > ROWS {
@@ -83,6 +89,10 @@ struct Additions<'a> {
     starts: Vec<i32>,
     texts: Vec<String>,
     lengths: Vec<i32>,
+    /// The messages that they are of; 0 for none.
+    messages: Vec<i64>,
+    /// Which of the passages are never embedded, counted from 1.
+    by_keyword_only: Vec<i32>,
     /// Which of the passages have a vector, counted from 1; and all vectors, one after the other.
     embedded: Vec<i32>,
     vectors: Vec<f32>,
@@ -98,14 +108,18 @@ impl<'a> Additions<'a> {
         self.tags.2.extend_from_slice(memory.tags);
         self.tags.0.resize(self.tags.2.len(), memory.memory.0);
         self.tags.1.resize(self.tags.2.len(), memory.namespace);
-        for (ordinal, chunk) in (0_i32..).zip(memory.chunks) {
+        for (ordinal, chunk) in (memory.first_ordinal..).zip(memory.chunks) {
             self.memories.push(memory.memory.0);
             self.namespaces.push(memory.namespace);
             self.ordinals.push(ordinal);
             self.starts.push(to_int(chunk.range.start));
             self.texts.push(memory.content.get(chunk.range.clone()).unwrap_or_default().to_owned());
             self.lengths.push(to_int(chunk.length));
+            self.messages.push(memory.message.unwrap_or_default());
             let place = self.memories.len();
+            if chunk.by_keyword_only {
+                self.by_keyword_only.push(to_int(place));
+            }
             if let Some(vector) = &chunk.vector {
                 check_dimension(model, vector)?;
                 self.embedded.push(to_int(place));
@@ -158,6 +172,8 @@ impl<'a> Additions<'a> {
                     posted_chunks.into(),
                     posted_terms.into(),
                     impacts.into(),
+                    self.messages.into(),
+                    self.by_keyword_only.into(),
                 ],
             )
             .await?;
@@ -172,9 +188,16 @@ const ADD: &str = "
         insert into tags (memory_id, namespace_id, tag) select * from unnest($1::uuid[], $2::int[], $3::text[])
     ),
     new_chunks as (
-        insert into chunks (memory_id, namespace_id, ordinal, start_byte, text, length)
-        select * from unnest($4::uuid[], $5::int[], $6::int[], $7::int[], $8::text[], $9::int[])
+        insert into chunks (memory_id, namespace_id, ordinal, start_byte, text, length, message_id)
+        select memory_id, namespace_id, ordinal, start_byte, text, length, nullif(message_id, 0)
+        from unnest($4::uuid[], $5::int[], $6::int[], $7::int[], $8::text[], $9::int[], $20::bigint[])
+            c (memory_id, namespace_id, ordinal, start_byte, text, length, message_id)
         returning id, memory_id, ordinal
+    ),
+    counted_passages as (
+        update sessions set passages = passages + counted.count
+        from (select memory_id, count(*) as count from unnest($4::uuid[]) as memory_id group by memory_id) counted
+        where sessions.memory_id = counted.memory_id
     ),
     chunk as materialized (select array_agg(id order by memory_id, ordinal) as ids from new_chunks),
     new_vectors as (
@@ -187,7 +210,7 @@ const ADD: &str = "
         insert into embedding_queue (model_id, chunk_id, namespace_id)
         select $10, chunk.ids[c.place], c.namespace_id
         from chunk, unnest($5::int[]) with ordinality c (namespace_id, place)
-        where c.place <> all($12::int[])
+        where c.place <> all($12::int[]) and c.place <> all($21::int[])
     ),
     new_terms as (
         insert into terms (namespace_id, term, document_count)
@@ -230,7 +253,8 @@ pub(crate) async fn lock_chunks(
 /// another namespace where the memory does. The passages must be all of theirs and locked, and so must the namespaces.
 pub(crate) async fn relabel(transaction: &Transaction, memories: &[Relabelled<'_>]) -> Result<()> {
     let ids: Vec<MemoryId> = memories.iter().map(|memory| memory.memory).collect();
-    let unused = remove_postings(transaction, &ids).await?;
+    let unused =
+        remove_postings(transaction, OF_MEMORIES, ids.iter().map(|id| id.0).collect::<Vec<_>>().into()).await?;
     let mut posted = Vec::new();
     let (mut moved, mut moved_to) = (Vec::new(), Vec::new());
     let mut further: BTreeMap<i32, i64> = BTreeMap::new();
@@ -273,6 +297,19 @@ pub(crate) async fn relabel(transaction: &Transaction, memories: &[Relabelled<'_
                          where {table}.chunk_id = moved.id"
                     ),
                     vec![moved.clone().into(), moved_to.clone().into()],
+                )
+                .await?;
+        }
+        let targets: Vec<i32> = memories.iter().map(|memory| memory.namespace).collect();
+        for table in ["sessions", "messages"] {
+            transaction
+                .run(
+                    &format!(
+                        "update {table} set namespace_id = moved.namespace_id
+                         from unnest($1::uuid[], $2::int[]) as moved (id, namespace_id)
+                         where {table}.memory_id = moved.id and {table}.namespace_id <> moved.namespace_id"
+                    ),
+                    vec![ids.iter().map(|id| id.0).collect::<Vec<_>>().into(), targets.clone().into()],
                 )
                 .await?;
         }
@@ -319,13 +356,6 @@ async fn count_chunks(transaction: &Transaction, further: BTreeMap<i32, i64>) ->
         )
         .await?;
     Ok(())
-}
-
-fn to_int<T>(number: T) -> i32
-where
-    i32: TryFrom<T>,
-{
-    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 fn check_dimension(model: &Model, vector: &[f32]) -> Result<()> {
@@ -441,39 +471,71 @@ async fn add_postings_of(transaction: &Transaction, namespace: i32, chunks: &[Po
 /// Takes all passages of these memories out of the index. Their namespaces must be locked.
 pub(crate) async fn remove(transaction: &Transaction, memories: &[MemoryId]) -> Result<UnusedTerms> {
     let ids: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
-    let values = || vec![ids.clone().into()];
-    let unused = remove_postings(transaction, memories).await?;
-    // Vectors and the queue go with the passages, by their foreign keys.
-    transaction
-        .run(
-            "with gone as (delete from chunks where memory_id = any($1) returning namespace_id),
-             counted as (select namespace_id, count(*) as count from gone group by namespace_id)
-             update namespaces set chunk_count = chunk_count - counted.count
-             from counted where namespaces.id = counted.namespace_id",
-            values(),
-        )
-        .await?;
-    transaction.run("delete from tags where memory_id = any($1)", values()).await?;
+    let unused = remove_chunks(transaction, OF_MEMORIES, ids.clone().into()).await?;
+    transaction.run("delete from tags where memory_id = any($1)", vec![ids.into()]).await?;
     Ok(unused)
 }
 
-/// Takes the terms of these memories out of the index. Their namespaces must be locked.
-async fn remove_postings(transaction: &Transaction, memories: &[MemoryId]) -> Result<UnusedTerms> {
-    let ids: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
+/// The same for the passages of these messages.
+pub(crate) async fn remove_messages(transaction: &Transaction, messages: &[i64]) -> Result<UnusedTerms> {
+    remove_chunks(transaction, "message_id = any($1)", messages.to_vec().into()).await
+}
+
+/// The same for the passages of a session's title.
+pub(crate) async fn remove_title(transaction: &Transaction, session: MemoryId) -> Result<UnusedTerms> {
+    remove_chunks(transaction, "memory_id = $1 and message_id is null", session.0.into()).await
+}
+
+/// The same for these passages.
+pub(crate) async fn remove_passages(transaction: &Transaction, passages: Vec<i64>) -> Result<UnusedTerms> {
+    remove_chunks(transaction, "id = any($1)", passages.into()).await
+}
+
+/// The condition on chunks to be those of memories.
+const OF_MEMORIES: &str = "memory_id = any($1)";
+
+/// Takes the passages that a condition with this one value names out of the index.
+async fn remove_chunks(transaction: &Transaction, condition: &str, value: Value) -> Result<UnusedTerms> {
+    let unused = remove_postings(transaction, condition, value.clone()).await?;
+    // Vectors and the queue go with the passages, by their foreign keys.
+    transaction
+        .run(
+            &format!(
+                "with gone as (delete from chunks where {condition} returning memory_id, namespace_id),
+                 fewer as (
+                     update sessions set passages = passages - counted.count
+                     from (select memory_id, count(*) as count from gone group by memory_id) counted
+                     where sessions.memory_id = counted.memory_id
+                 ),
+                 counted as (select namespace_id, count(*) as count from gone group by namespace_id)
+                 update namespaces set chunk_count = chunk_count - counted.count
+                 from counted where namespaces.id = counted.namespace_id"
+            ),
+            vec![value],
+        )
+        .await?;
+    Ok(unused)
+}
+
+/// Takes the terms of the passages that a condition with this one value names out of the index. Their namespaces must be
+/// locked.
+async fn remove_postings(transaction: &Transaction, condition: &str, value: Value) -> Result<UnusedTerms> {
     let rows = transaction
         .all(
-            "with gone as (
-                 delete from postings where chunk_id in (select id from chunks where memory_id = any($1))
-                 returning term_id
-             ), counted as (
-                 select term_id, count(*)::int as count from gone group by term_id
-             ), changed as (
-                 update terms set document_count = document_count - counted.count
-                 from counted where terms.id = counted.term_id
-                 returning terms.id, document_count
-             )
-             select id from changed where document_count <= 0",
-            vec![ids.into()],
+            &format!(
+                "with gone as (
+                     delete from postings where chunk_id in (select id from chunks where {condition})
+                     returning term_id
+                 ), counted as (
+                     select term_id, count(*)::int as count from gone group by term_id
+                 ), changed as (
+                     update terms set document_count = document_count - counted.count
+                     from counted where terms.id = counted.term_id
+                     returning terms.id, document_count
+                 )
+                 select id from changed where document_count <= 0"
+            ),
+            vec![value],
         )
         .await?;
     rows.iter().map(|row| get(row, "id")).collect::<Result<_>>().map(UnusedTerms)
@@ -498,9 +560,9 @@ impl PgStore {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
         let rows = transaction
             .all(
-                "select c.id, c.memory_id, c.start_byte, octet_length(c.text) as bytes,
+                "select c.id, c.memory_id, c.text, g.said_at,
                      not exists (select from embedding_queue q where q.chunk_id = c.id) as embedded
-                 from memories m join chunks c on c.memory_id = m.id
+                 from memories m join chunks c on c.memory_id = m.id left join messages g on g.id = c.message_id
                  where m.id = any($1) and m.user_id = $2
                  order by c.memory_id, c.ordinal",
                 vec![ids.into(), ctx.user.id.0.into()],
@@ -509,12 +571,11 @@ impl PgStore {
         transaction.commit().await?;
         rows.iter()
             .map(|row| {
-                let start: usize = unsigned(get::<i32>(row, "start_byte")?)?;
-                let bytes: usize = unsigned(get::<i32>(row, "bytes")?)?;
                 Ok(StoredChunk {
                     chunk: get(row, "id")?,
                     memory: MemoryId(get(row, "memory_id")?),
-                    range: start..start + bytes,
+                    text: get(row, "text")?,
+                    said_at: optional_from_sql(row, "said_at")?,
                     embedded: get(row, "embedded")?,
                 })
             })

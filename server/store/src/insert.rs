@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::{
     PgStore, index,
     memories::{kind_to_sql, to_sql},
-    transaction::{Scope, Transaction, get, unsigned},
+    transaction::{Scope, Transaction, get, to_int, unsigned},
 };
 
 impl PgStore {
@@ -31,9 +31,31 @@ impl PgStore {
         let state = &new.state;
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
         let shared = self.shared_by_setting(&state.namespace);
-        let key = new.idempotency_key.as_deref();
+        let Some(namespace) = transaction.insert_row(ctx, &new, shared).await? else {
+            // There is one like it, stored at the same moment perhaps.
+            drop(transaction);
+            let key = new.idempotency_key.as_deref();
+            return match self.duplicate_of(ctx, &state.namespace, &state.hash, key).await? {
+                Some(duplicate) => Ok(Inserted::Existing(duplicate)),
+                None => Err(polymnemo_memory::Error::internal("a memory collided with one that is not there")),
+            };
+        };
+        if let Some(missing) = transaction.supersede(ctx, &new).await? {
+            return Ok(Inserted::NoSuch(missing));
+        }
+        transaction.index_row(&new, model_number, namespace).await?;
+        transaction.commit().await?;
+        Ok(Inserted::New)
+    }
+}
+
+impl Transaction {
+    /// Inserts the row of a new memory into its namespace, which is made when it is new; gives the namespace. Nothing where
+    /// there is one like it.
+    pub(crate) async fn insert_row(&self, ctx: &Ctx, new: &NewMemory, shared: bool) -> Result<Option<i32>> {
+        let state = &new.state;
         // Writers of one namespace queue here, by its row.
-        let row = transaction
+        let row = self
             .one(
                 "with own as (
                      insert into namespaces (user_id, name, shared_by_setting) values ($2, $13, $14)
@@ -41,8 +63,10 @@ impl PgStore {
                      returning id
                  )
                  insert into memories (id, user_id, namespace_id, kind, content, content_hash, tags, source, client,
-                     changed_by, occurred_at, created_at, updated_at, supersedes, idempotency_key)
-                 select $1, $2, own.id, $3, $4, $5, $6, $7, $8, $8, $9, $10, $10, $11, $12 from own
+                     changed_by, occurred_at, created_at, updated_at, supersedes, idempotency_key, origin_message, app_id)
+                 select $1, $2, own.id, $3, $4, $5, $6, $7, $8, $8, $9, $10, $10, $11, $12,
+                     (select id from messages where memory_id = $15 and number = $16), $17
+                 from own
                  on conflict do nothing
                  returning namespace_id",
                 vec![
@@ -60,35 +84,29 @@ impl PgStore {
                     new.idempotency_key.clone().into(),
                     state.namespace.clone().into(),
                     shared.into(),
+                    new.origin.map(|origin| origin.session.0).into(),
+                    new.origin.map(|origin| to_int(origin.number)).into(),
+                    ctx.app.map(|app| app.0).into(),
                 ],
             )
             .await?;
-        let Some(row) = row else {
-            // There is one like it, stored at the same moment perhaps.
-            drop(transaction);
-            return match self.duplicate_of(ctx, &state.namespace, &state.hash, key).await? {
-                Some(duplicate) => Ok(Inserted::Existing(duplicate)),
-                None => Err(polymnemo_memory::Error::internal("a memory collided with one that is not there")),
-            };
-        };
-        if let Some(missing) = transaction.supersede(ctx, &new).await? {
-            return Ok(Inserted::NoSuch(missing));
-        }
-        let namespace = get(&row, "namespace_id")?;
+        row.map(|row| get(&row, "namespace_id")).transpose()
+    }
+
+    /// Indexes a memory just inserted.
+    pub(crate) async fn index_row(&self, new: &NewMemory, model_number: i16, namespace: i32) -> Result<()> {
         let indexed = index::Indexed {
             memory: new.id,
             namespace,
-            content: &state.content,
-            tags: &state.tags,
+            content: &new.state.content,
+            tags: &new.state.tags,
             chunks: &new.chunks,
+            first_ordinal: 0,
+            message: None,
         };
-        index::add(&transaction, (&new.model, model_number), &[indexed]).await?;
-        transaction.commit().await?;
-        Ok(Inserted::New)
+        index::add(self, (&new.model, model_number), &[indexed]).await
     }
-}
 
-impl Transaction {
     /// The live memory with this idempotency key, else the one with this text in the caller's namespace. The key belongs
     /// to the text that came with it, whatever the memory was changed to since.
     async fn duplicate(

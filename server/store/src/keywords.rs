@@ -23,7 +23,7 @@ const POSTINGS: (u64, u64) = (4_000, 200);
 const FILTERED_POSTINGS: (u64, u64) = (400, 60);
 
 /// How many passages of one memory a search takes, at most.
-const PASSAGES_EACH: u32 = 3;
+pub(crate) const PASSAGES_EACH: u32 = 3;
 
 /// How many passages are looked at for each that is taken, where there are too many to look at all.
 const LOOKED_AT: u32 = 4;
@@ -31,8 +31,10 @@ const LOOKED_AT: u32 = 4;
 /// What is known of a search before its vector is.
 pub(crate) struct Keywords {
     pub(crate) place: Place,
-    /// Passages in scope without a vector.
+    /// Passages in scope without a vector, and messages without passages.
     pub(crate) pending: u32,
+    /// Messages in scope without passages.
+    pub(crate) unindexed: u32,
     /// The weight of each of [`Search::terms`].
     pub(crate) weights: Vec<f32>,
     pub(crate) terms: Terms,
@@ -70,11 +72,12 @@ impl PgStore {
             dimension: search.model.dimension,
         };
         let (weights, terms) = terms(&row, search, place.scope)?;
-        let pending = unsigned(get::<i64>(&row, "pending")?)?;
+        let unindexed: u32 = unsigned(get::<i64>(&row, "unindexed")?)?;
+        let pending = unindexed + unsigned::<i64, u32>(get::<i64>(&row, "pending")?)?;
         let is_small = search.exact || transaction.is_small(search, &place, self.options.exact_up_to).await?;
         let chunks = transaction.best_by_keyword(search, &place, &terms, is_small).await?;
         transaction.commit().await?;
-        Ok(Keywords { place, pending, weights, terms, is_small, chunks })
+        Ok(Keywords { place, pending, unindexed, weights, terms, is_small, chunks })
     }
 }
 
@@ -154,9 +157,10 @@ impl Transaction {
         };
         // Of each memory only the best count: a long one that speaks of nothing else must not keep the others out.
         let looked_at = if is_small { String::new() } else { format!(" limit {}", LOOKED_AT * search.depth) };
+        let each = each(search);
         let best = format!(
             "select id from (
-                 select s.id, s.score, row_number() over (partition by c.memory_id order by s.score desc, s.id) as place
+                 select s.id, s.score, row_number() over (partition by {each} order by s.score desc, s.id) as place
                  from ({scored} order by score desc, id{looked_at}) s join chunks c on c.id = s.id
              ) ranked
              where place <= {PASSAGES_EACH} order by score desc, id limit {}",
@@ -165,6 +169,11 @@ impl Transaction {
         let rows = self.all(&best, values).await?;
         rows.iter().map(|row| get(row, "id")).collect()
     }
+}
+
+/// What counts once in an answer, as a list of columns of chunks `c`: a memory, or a message where one session is searched.
+pub(crate) fn each(search: &Search) -> &'static str {
+    if search.filter.session.is_some() { "c.message_id" } else { "c.memory_id" }
 }
 
 /// What a narrow filter lets through, as a table to look memories up in. Written thus, it is read once into a table of hashes.
@@ -190,8 +199,12 @@ fn known() -> String {
              select array_agg(id order by id) as namespaces, sum(chunk_count)::bigint as scope from readable
          ),
          pending as (
-             select count(*) as pending from embedding_queue
-             where model_id = $4 and namespace_id in (select id from readable)
+             select (
+                 select count(*) from embedding_queue where model_id = $4 and namespace_id in (select id from readable)
+             ) as pending, (
+                 select count(*) from messages g join memories m on m.id = g.memory_id
+                 where not g.indexed and m.forgotten_at is null and g.namespace_id in (select id from readable)
+             ) as unindexed
          ),
          known as (
              select array_agg(t.id) as terms, array_agg(t.document_count) as counts, array_agg(asked.place::int) as places

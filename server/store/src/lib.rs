@@ -13,25 +13,37 @@ mod apps;
 mod apps_port;
 mod browser_sessions;
 mod change;
+mod erase;
 mod error;
+mod export;
+mod export_port;
+mod exports;
 mod facets;
+mod imports;
 mod index;
 mod insert;
 mod keywords;
+mod media;
+mod media_port;
 mod memories;
 mod models;
 mod namespaces;
 mod oauth;
+mod objects;
 mod one_time_secrets;
 mod pending;
 mod relabel;
+mod restore;
 mod revisions;
 mod search;
+mod server_secrets;
+mod sessions;
 mod settings;
 mod sightings;
 mod tokens;
 mod transaction;
 mod trash;
+mod uploads;
 mod users;
 
 use std::{
@@ -217,6 +229,28 @@ async fn probe(url: &str, patience: Duration) -> Result<()> {
     Ok(())
 }
 
+/// Prepares a database for being filled from a backup: the extension that its tables need. Gives how many tables there are.
+///
+/// # Errors
+///
+/// [`polymnemo_memory::Error::Unavailable`] where it can't be reached; where the extension is neither there nor may be made.
+pub async fn prepare_empty(url: &str) -> Result<u64> {
+    let options = PgOptions { max_connections: 1, ..PgOptions::default() };
+    let db = PgStore::open(url, &options).await?;
+    db.execute_unprepared("set client_min_messages = warning; create extension if not exists vector")
+        .await
+        .map_err(from_db)?;
+    let count = "select count(*) from information_schema.tables where table_schema = current_schema()";
+    let row = db
+        .query_one_raw(sea_orm::Statement::from_string(db.get_database_backend(), count))
+        .await
+        .map_err(from_db)?
+        .ok_or_else(|| polymnemo_memory::Error::internal("counting gave nothing"))?;
+    let tables: i64 = row.try_get_by(0).map_err(from_db)?;
+    db.close().await.map_err(from_db)?;
+    transaction::unsigned(tables)
+}
+
 #[async_trait]
 impl Store for PgStore {
     async fn describe(&self) -> Result<String> {
@@ -246,6 +280,10 @@ impl Store for PgStore {
 
     async fn set_shared_namespaces(&self, names: &[String]) -> Result<()> {
         self.share_namespaces(names).await
+    }
+
+    async fn is_shared(&self, ctx: &Ctx, name: &str) -> Result<bool> {
+        self.is_shared_namespace(ctx, name).await
     }
 
     async fn namespaces(&self, ctx: &Ctx, prefix: &str, limit: u32) -> Result<Vec<NamespaceSummary>> {

@@ -10,13 +10,14 @@ use uuid::Uuid;
 
 use crate::{
     PgStore,
-    transaction::{Scope, get, unsigned},
+    transaction::{Scope, Transaction, get, unsigned},
 };
 
 /// The columns that [`memory`] reads, from [`FROM_MEMORIES`].
 pub(crate) const MEMORY_COLUMNS: &str = "m.id, n.name as namespace, m.user_id = (select polymnemo_user_id()) as own,
     u.name as author, m.kind, m.tags, m.source, m.client, m.occurred_at, m.created_at, m.updated_at, m.revision,
-    octet_length(m.content)::bigint as bytes, left(m.content, 200) as preview, m.supersedes, m.superseded_by, m.forgotten_at";
+    case when m.kind = 'session' then (select s.bytes from sessions s where s.memory_id = m.id)
+        else octet_length(m.content)::bigint end as bytes, left(m.content, 200) as preview, m.supersedes, m.superseded_by, m.forgotten_at";
 
 /// Where the columns come from.
 pub(crate) const FROM_MEMORIES: &str =
@@ -42,7 +43,8 @@ pub(crate) fn memory(row: &QueryResult) -> Result<Memory> {
         preview: get(row, "preview")?,
         supersedes: get::<Vec<Uuid>>(row, "supersedes")?.into_iter().map(MemoryId).collect(),
         superseded_by: get::<Option<Uuid>>(row, "superseded_by")?.map(MemoryId),
-        forgotten_at: get::<Option<OffsetDateTime>>(row, "forgotten_at")?.map(from_sql).transpose()?,
+        forgotten_at: optional_from_sql(row, "forgotten_at")?,
+        file: None,
     })
 }
 
@@ -53,6 +55,11 @@ fn stored_memory(row: &QueryResult) -> Result<StoredMemory> {
 pub(crate) fn from_sql(time: OffsetDateTime) -> Result<Timestamp> {
     Timestamp::from_nanosecond(time.unix_timestamp_nanos())
         .map_err(|_| Error::internal("the database holds a time that is out of range"))
+}
+
+/// A time that may be missing, from a column of a row.
+pub(crate) fn optional_from_sql(row: &QueryResult, column: &str) -> Result<Option<Timestamp>> {
+    get::<Option<OffsetDateTime>>(row, column)?.map(from_sql).transpose()
 }
 
 pub(crate) fn to_sql(time: Timestamp) -> Value {
@@ -74,7 +81,7 @@ pub(crate) fn kind_to_sql(kind: Kind) -> Value {
     name.into()
 }
 
-fn kind_from_sql(name: &str) -> Result<Kind> {
+pub(crate) fn kind_from_sql(name: &str) -> Result<Kind> {
     match name {
         "memory" => Ok(Kind::Memory),
         "session" => Ok(Kind::Session),
@@ -110,6 +117,9 @@ pub(crate) fn conditions(filter: &Filter, trash: bool, values: &mut Vec<Value>) 
     for tag in &filter.tags {
         add(has_tag, tag.clone().into());
     }
+    if let Some(session) = filter.session {
+        add(" and m.id = ?", session.0.into());
+    }
     if let Some(kind) = filter.kind {
         add(" and m.kind = ?", kind_to_sql(kind));
     }
@@ -131,11 +141,78 @@ pub(crate) fn conditions(filter: &Filter, trash: bool, values: &mut Vec<Value>) 
     sql
 }
 
+/// A list of `memories m`, the newest first.
+pub(crate) struct Newest<'a> {
+    /// What is joined to `memories m`.
+    pub(crate) join: &'a str,
+    /// The columns that are read, of these, `namespaces n` and `users u`.
+    pub(crate) columns: String,
+    /// The column of `memories m` whose greatest values come first.
+    pub(crate) time: &'a str,
+    /// Which memories; their namespaces are the first of the values.
+    pub(crate) conditions: String,
+    pub(crate) values: Vec<Value>,
+}
+
+impl Transaction {
+    /// A page of a list: its rows, how many the whole list has, and the place where the next page begins if there is one.
+    pub(crate) async fn newest(
+        &self,
+        list: Newest<'_>,
+        after: Option<Place>,
+        limit: u32,
+    ) -> Result<(Vec<QueryResult>, u64, Option<Place>)> {
+        let Newest { join, columns, time, conditions, mut values } = list;
+        let counted = self
+            .one(
+                &format!("select count(*) from memories m{join} where m.namespace_id = any($1) and {conditions}"),
+                values.clone(),
+            )
+            .await?;
+        let total: i64 = counted.map_or(Ok(0), |row| get(&row, "count"))?;
+
+        let mut place = String::new();
+        if let Some(after) = after {
+            values.push(to_sql(after.at));
+            values.push(after.id.0.into());
+            place = format!(" and (m.{time}, m.id) < (${}, ${})", values.len() - 1, values.len());
+        }
+        values.push((i64::from(limit) + 1).into());
+        let most = values.len();
+        // The newest of each namespace first, then the newest of those: each part reads its index in order, however
+        // many namespaces there are.
+        let mut rows = self
+            .all(
+                &format!(
+                    "with page as materialized (
+                         select p.id, p.at from unnest($1::int[]) as s (id)
+                         cross join lateral (
+                             select m.id, m.{time} as at from memories m{join}
+                             where m.namespace_id = s.id and {conditions}{place}
+                             order by m.{time} desc, m.id desc limit ${most}
+                         ) p
+                         order by p.at desc, p.id desc limit ${most}
+                     )
+                     select {columns}, page.at as place_at from {FROM_MEMORIES} join page on page.id = m.id{join}
+                     order by page.at desc, page.id desc"
+                ),
+                values,
+            )
+            .await?;
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let next = match rows.last().filter(|_| more) {
+            Some(last) => Some(Place { at: from_sql(get(last, "place_at")?)?, id: MemoryId(get(last, "id")?) }),
+            None => None,
+        };
+        Ok((rows, unsigned(total)?, next))
+    }
+}
+
 impl PgStore {
     pub(crate) async fn get_memory(&self, ctx: &Ctx, id: MemoryId, trash: bool) -> Result<Option<StoredMemory>> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let namespaces: Vec<i32> =
-            transaction.readable(ctx, None).await?.iter().map(|namespace| namespace.id).collect();
+        let namespaces = transaction.readable_ids(ctx, None).await?;
         let row = transaction
             .one(
                 &format!(
@@ -152,8 +229,7 @@ impl PgStore {
     pub(crate) async fn get_own_memories(&self, ctx: &Ctx, ids: &[MemoryId], trash: bool) -> Result<Vec<StoredMemory>> {
         let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let namespaces: Vec<i32> =
-            transaction.readable(ctx, None).await?.iter().map(|namespace| namespace.id).collect();
+        let namespaces = transaction.readable_ids(ctx, None).await?;
         let rows = transaction
             .all(
                 &format!(
@@ -177,62 +253,19 @@ impl PgStore {
         limit: u32,
     ) -> Result<(Page<Memory>, Option<Place>)> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let namespaces: Vec<i32> = transaction
-            .readable(ctx, filter.namespace.as_deref())
-            .await?
-            .iter()
-            .map(|namespace| namespace.id)
-            .collect();
-        let time = if trash { "forgotten_at" } else { "created_at" };
-        let state = state(trash);
-
+        let namespaces = transaction.readable_ids(ctx, filter.namespace.as_deref()).await?;
         let mut values: Vec<Value> = vec![namespaces.into()];
-        let conditions = conditions(filter, trash, &mut values);
-        let counted = transaction
-            .one(
-                &format!("select count(*) from memories m where m.namespace_id = any($1) and {state}{conditions}"),
-                values.clone(),
-            )
-            .await?;
-        let total: i64 = counted.map_or(Ok(0), |row| get(&row, "count"))?;
-
-        let mut place = String::new();
-        if let Some(after) = after {
-            values.push(to_sql(after.at));
-            values.push(after.id.0.into());
-            place = format!(" and (m.{time}, m.id) < (${}, ${})", values.len() - 1, values.len());
-        }
-        values.push((i64::from(limit) + 1).into());
-        let most = values.len();
-        // The newest of each namespace first, then the newest of those: each part reads its index in order, however
-        // many namespaces there are.
-        let rows = transaction
-            .all(
-                &format!(
-                    "with page as materialized (
-                         select p.id, p.at from unnest($1::int[]) as s (id)
-                         cross join lateral (
-                             select m.id, m.{time} as at from memories m
-                             where m.namespace_id = s.id and {state}{conditions}{place}
-                             order by m.{time} desc, m.id desc limit ${most}
-                         ) p
-                         order by p.at desc, p.id desc limit ${most}
-                     )
-                     select {MEMORY_COLUMNS} from {FROM_MEMORIES} join page on page.id = m.id
-                     order by page.at desc, page.id desc"
-                ),
-                values,
-            )
-            .await?;
+        let conditions = format!("{}{}", state(trash), conditions(filter, trash, &mut values));
+        let list = Newest {
+            join: "",
+            columns: MEMORY_COLUMNS.to_owned(),
+            time: if trash { "forgotten_at" } else { "created_at" },
+            conditions,
+            values,
+        };
+        let (rows, total, next) = transaction.newest(list, after, limit).await?;
         transaction.commit().await?;
-
-        let mut items = rows.iter().map(memory).collect::<Result<Vec<_>>>()?;
-        let more = items.len() > limit as usize;
-        items.truncate(limit as usize);
-        let next = items
-            .last()
-            .filter(|_| more)
-            .map(|last| Place { at: last.forgotten_at.filter(|_| trash).unwrap_or(last.created_at), id: last.id });
-        Ok((Page { items, total: unsigned(total)?, next_cursor: None }, next))
+        let items = rows.iter().map(memory).collect::<Result<_>>()?;
+        Ok((Page { items, total, next_cursor: None }, next))
     }
 }

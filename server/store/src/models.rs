@@ -3,7 +3,7 @@ use polymnemo_memory::{Result, ports::Model};
 use crate::{
     MIGRATION_LOCK, PgStore,
     error::from_db,
-    transaction::{Scope, get},
+    transaction::{Scope, get, to_int},
 };
 use sea_orm::{ConnectionTrait as _, TransactionTrait as _};
 
@@ -26,7 +26,7 @@ impl PgStore {
         transaction
             .run(
                 "insert into models (name, dimension) values ($1, $2) on conflict (name) do nothing",
-                vec![model.id.clone().into(), i32::try_from(model.dimension).unwrap_or(i32::MAX).into()],
+                vec![model.id.clone().into(), to_int(model.dimension).into()],
             )
             .await?;
         let row = transaction

@@ -26,7 +26,7 @@ fn granted(ctx: &Ctx) -> Value {
 }
 
 /// The condition on namespaces to be readable for the caller; its values are the first three ([`readable_values`]).
-pub(crate) const READABLE: &str = "(user_id = $1 or shared)
+pub(crate) const READABLE: &str = "(user_id = $1 or shared) and erasure_id is null
     and ($2::text is null or name = $2) and ($3::text[] is null or (name = any($3)) <> ('' = any($3)))";
 
 /// The values of [`READABLE`]; with `name` only namespaces of this name.
@@ -47,6 +47,11 @@ impl Transaction {
         rows.iter()
             .map(|row| Ok(Readable { id: get(row, "id")?, chunks: unsigned(get::<i64>(row, "chunk_count")?)? }))
             .collect()
+    }
+
+    /// The ids of [`Self::readable`].
+    pub(crate) async fn readable_ids(&self, ctx: &Ctx, name: Option<&str>) -> Result<Vec<i32>> {
+        Ok(self.readable(ctx, name).await?.iter().map(|namespace| namespace.id).collect())
     }
 
     /// Locks the caller's own namespace of this name, making it when it is new. Writers of one namespace queue here.
@@ -104,7 +109,7 @@ impl PgStore {
                      select count(*) as memories from memories m
                      where m.namespace_id = n.id and m.forgotten_at is null
                  ) c
-                 where (n.user_id = $1 or (n.shared and c.memories > 0))
+                 where (n.user_id = $1 or (n.shared and c.memories > 0)) and n.erasure_id is null
                    and ($2::text[] is null or (n.name = any($2)) <> ('' = any($2)))
                    and starts_with(n.name, $3)
                  group by n.name order by n.name limit $4",
@@ -135,11 +140,14 @@ impl PgStore {
         limit: u32,
     ) -> Result<Page<NamespaceDetails>> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let counted =
-            transaction.one("select count(*) from namespaces where user_id = $1", vec![ctx.user.id.0.into()]).await?;
+        let counted = transaction
+            .one(
+                "select count(*) from namespaces where user_id = $1 and erasure_id is null",
+                vec![ctx.user.id.0.into()],
+            )
+            .await?;
         let total: i64 = counted.map_or(Ok(0), |row| get(&row, "count"))?;
-        let page =
-            "select * from namespaces where user_id = $1 and ($2::text is null or name > $2) order by name limit $3";
+        let page = "select * from namespaces where user_id = $1 and erasure_id is null and ($2::text is null or name > $2) order by name limit $3";
         let rows = transaction
             .all(&details(page), vec![ctx.user.id.0.into(), after.map(str::to_owned).into(), i64::from(limit).into()])
             .await?;
@@ -197,6 +205,7 @@ impl PgStore {
             .await?;
         for statement in [
             "update users set default_namespace = $3 where id = $1 and default_namespace = $2",
+            "update uploads set namespace = $3 where user_id = $1 and namespace = $2",
             "update revisions set namespace = $3 where user_id = $1 and namespace = $2",
             "update api_tokens set namespaces = array_replace(namespaces, $2, $3) where user_id = $1 and $2 = any(namespaces)",
             "update apps set namespaces = array_replace(namespaces, $2, $3) where user_id = $1 and $2 = any(namespaces)",
@@ -263,6 +272,18 @@ impl PgStore {
         transaction.commit().await?;
         *self.shared.write().unwrap_or_else(std::sync::PoisonError::into_inner) = names.to_vec();
         Ok(())
+    }
+
+    pub(crate) async fn is_shared_namespace(&self, ctx: &Ctx, name: &str) -> Result<bool> {
+        let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let row = transaction
+            .one(
+                "select shared from namespaces where user_id = $1 and name = $2",
+                vec![ctx.user.id.0.into(), name.into()],
+            )
+            .await?;
+        transaction.commit().await?;
+        row.map_or(Ok(self.shared_by_setting(name)), |row| get(&row, "shared"))
     }
 
     /// Whether the settings share namespaces of this name.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::{
     PgStore,
     apps::{choice_to_sql, grants},
-    memories::{from_sql, optional_to_sql, to_sql},
+    memories::{from_sql, optional_from_sql, optional_to_sql, to_sql},
     transaction::{Scope, Transaction, get},
     users::{USER_COLUMNS, user},
 };
@@ -72,7 +72,7 @@ impl PgStore {
                 name: get(&row, "name")?,
                 redirect_uris: get(&row, "redirect_uris")?,
                 domain: get(&row, "domain")?,
-                fresh_until: get::<Option<OffsetDateTime>>(&row, "fresh_until")?.map(from_sql).transpose()?,
+                fresh_until: optional_from_sql(&row, "fresh_until")?,
             })
         })
         .transpose()
@@ -247,7 +247,7 @@ impl PgStore {
             resource: get(&row, "resource")?,
             family: family(&row)?,
             expires_at: from_sql(get(&row, "refresh_expires_at")?)?,
-            refreshed_at: get::<Option<OffsetDateTime>>(&row, "refreshed_at")?.map(from_sql).transpose()?,
+            refreshed_at: optional_from_sql(&row, "refreshed_at")?,
         };
         let Some(pair) = next(&presented) else { return Ok(Refreshed::Refused(presented)) };
         match presented.refreshed_at {
@@ -338,7 +338,7 @@ impl PgStore {
                 .await?;
         }
         transaction.commit().await?;
-        let time = |column| get::<Option<OffsetDateTime>>(&row, column)?.map(from_sql).transpose();
+        let time = |column| optional_from_sql(&row, column);
         Ok(Some(AppAccess {
             app: AppId(get(&row, "app_id")?),
             name: get(&row, "app_name")?,

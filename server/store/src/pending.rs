@@ -9,19 +9,37 @@ use crate::{
     transaction::{Scope, get},
 };
 
+/// The next passages to embed. Each namespace has its turn, so that nobody waits for the long history of someone else; and in
+/// each the newest passages go beside the oldest ones, so that what was just said does not wait for what was imported.
+const NEXT: &str = "with recursive spaces (id) as (
+        (select namespace_id from embedding_queue where model_id = $1 order by namespace_id limit 1)
+        union all
+        select (
+            select q.namespace_id from embedding_queue q where q.model_id = $1 and q.namespace_id > s.id
+            order by q.namespace_id limit 1
+        )
+        from spaces s where s.id is not null
+    ),
+    next as (
+        select q.chunk_id, min(q.turn) as turn from spaces s cross join lateral (
+            select chunk_id, row_number() over (order by chunk_id) as turn from (
+                select chunk_id from embedding_queue where model_id = $1 and namespace_id = s.id order by chunk_id limit $2
+            ) oldest
+            union all
+            select chunk_id, row_number() over (order by chunk_id desc) from (
+                select chunk_id from embedding_queue where model_id = $1 and namespace_id = s.id
+                order by chunk_id desc limit $2
+            ) newest
+        ) q
+        group by q.chunk_id order by turn, q.chunk_id limit $2
+    )
+    select c.id, c.text from next join chunks c on c.id = next.chunk_id order by next.turn, c.id";
+
 impl PgStore {
     pub(crate) async fn pending_chunks(&self, model: &Model, limit: u32) -> Result<Vec<PendingChunk>> {
         let model_number = self.model_number(model).await?;
         let transaction = self.begin(Scope::Background).await?;
-        let rows = transaction
-            .all(
-                "select c.id, c.text
-                 from (select chunk_id from embedding_queue where model_id = $1 order by chunk_id limit $2) q
-                 join chunks c on c.id = q.chunk_id
-                 order by c.id",
-                vec![model_number.into(), i64::from(limit).into()],
-            )
-            .await?;
+        let rows = transaction.all(NEXT, vec![model_number.into(), i64::from(limit).into()]).await?;
         transaction.commit().await?;
         rows.iter().map(|row| Ok(PendingChunk { chunk: get(row, "id")?, text: get(row, "text")? })).collect()
     }

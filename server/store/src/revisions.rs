@@ -5,7 +5,7 @@ use uuid::Uuid;
 use crate::{
     PgStore,
     memories::from_sql,
-    transaction::{Scope, get, unsigned},
+    transaction::{Scope, get, to_int, unsigned},
 };
 
 impl PgStore {
@@ -53,7 +53,7 @@ impl PgStore {
         changes: &[(MemoryId, u32)],
     ) -> Result<Vec<EarlierLabels>> {
         let (ids, revisions): (Vec<Uuid>, Vec<i32>) =
-            changes.iter().map(|&(id, revision)| (id.0, i32::try_from(revision).unwrap_or(i32::MAX))).unzip();
+            changes.iter().map(|&(id, revision)| (id.0, to_int(revision))).unzip();
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
         let rows = transaction
             .all(

@@ -18,8 +18,9 @@ use uuid::Uuid;
 
 use crate::{
     PgStore,
-    keywords::{Keywords, matches, matching},
+    keywords::{Keywords, PASSAGES_EACH, each, matches, matching},
     memories::{FROM_MEMORIES, MEMORY_COLUMNS, conditions, memory},
+    sessions::hits::message_hit,
     transaction::{Scope, Transaction, get, unsigned},
 };
 
@@ -72,7 +73,7 @@ impl PgStore {
         };
         let passages = 2 * limit;
         let distance = place.distance(2);
-        let own = "m.user_id = (select polymnemo_user_id()) and m.superseded_by is null";
+        let own = "m.user_id = (select polymnemo_user_id()) and m.superseded_by is null and m.kind = 'memory'";
         let is_small = place.scope <= u64::from(self.options.exact_up_to);
         // The index gives an order by the distance itself, not by a column that holds it.
         let order = if is_small { "distance" } else { &distance };
@@ -113,21 +114,26 @@ impl RecallSteps for PgRecall {
         let weights = self.keywords.weights.clone();
         let scope = self.keywords.place.scope;
         if scope == 0 {
-            return Ok(Candidates { weights, ..Candidates::default() });
+            let (pending, unindexed) = (self.keywords.pending, self.keywords.unindexed);
+            return Ok(Candidates { weights, pending, unindexed, ..Candidates::default() });
         }
         let transaction = self.store.begin_with(Scope::User(self.user), &use_index(self.search.depth)).await?;
         let mut values = self.values(vector);
         values.push(self.keywords.chunks.clone().into());
         let conditions = conditions(&self.search.filter, false, &mut values);
-        let sql = if self.keywords.is_small { self.scan(&conditions) } else { self.look_up(&conditions) };
-        let rows = transaction.all(&sql, values).await?;
+        let rows = if self.keywords.is_small {
+            transaction.all(&self.scan(&conditions), values).await?
+        } else {
+            self.look_up_enough(&transaction, &conditions, &values).await?
+        };
         self.reading = Some((transaction, vector.to_vec()));
         let compared = match rows.first().filter(|_| self.keywords.is_small) {
             Some(row) => Some(unsigned(get::<i64>(row, "compared")?)?),
             None => None,
         };
         let passages = rows.iter().map(|row| self.candidate(row)).collect::<Result<_>>()?;
-        Ok(Candidates { passages, weights, scope, pending: self.keywords.pending, compared })
+        let Keywords { pending, unindexed, .. } = self.keywords;
+        Ok(Candidates { passages, weights, scope, pending, unindexed, compared })
     }
 
     async fn neighbourhood(&mut self, memories: &[MemoryId]) -> Result<Neighbourhood> {
@@ -189,23 +195,29 @@ impl RecallSteps for PgRecall {
         let rows = transaction
             .all(
                 &format!(
-                    "select {MEMORY_COLUMNS}, c.id as chunk, c.text, c.start_byte
+                    "select {MEMORY_COLUMNS}, c.id as chunk, c.text, c.start_byte, s.key, m.content as title, s.messages,
+                         g.number, g.role, g.said_at
                      from {FROM_MEMORIES} join chunks c on c.memory_id = m.id
+                     left join sessions s on s.memory_id = m.id left join messages g on g.id = c.message_id
                      where c.id = any($1) and m.namespace_id = any($2) and m.forgotten_at is null"
                 ),
                 vec![chunks.to_vec().into(), self.keywords.place.namespaces.clone().into()],
             )
             .await?;
-        rows.iter()
+        let mut passages = rows
+            .iter()
             .map(|row| {
                 Ok(Passage {
                     chunk: get(row, "chunk")?,
                     memory: memory(row)?,
                     text: get(row, "text")?,
                     offset: unsigned(get::<i32>(row, "start_byte")?)?,
+                    message: message_hit(row)?,
                 })
             })
-            .collect()
+            .collect::<Result<Vec<_>>>()?;
+        transaction.add_neighbours(&mut passages).await?;
+        Ok(passages)
     }
 
     async fn finish(self: Box<Self>) -> Result<()> {
@@ -217,18 +229,44 @@ impl RecallSteps for PgRecall {
 }
 
 impl PgRecall {
+    /// The candidates from the indexes. Where nearly all of them are of a few long memories, which would keep all others out,
+    /// it is looked further.
+    async fn look_up_enough(
+        &self,
+        transaction: &Transaction,
+        conditions: &str,
+        values: &[Value],
+    ) -> Result<Vec<QueryResult>> {
+        let mut depth = self.search.depth;
+        loop {
+            let rows = transaction.all(&self.look_up(conditions, depth), values.to_vec()).await?;
+            let memories = rows.iter().map(|row| get::<Uuid>(row, "memory_id")).collect::<Result<HashSet<_>>>()?;
+            let is_enough = rows.len() < depth as usize || memories.len() * FEW >= self.search.depth as usize;
+            if is_enough || depth >= MOST_LOOKED_AT {
+                return Ok(rows);
+            }
+            depth = (depth * 4).min(MOST_LOOKED_AT);
+            transaction.run_unprepared(use_index(depth).trim_start_matches("; ")).await?;
+        }
+    }
+
     /// The statement for candidates from every passage in scope, each with the number of memories that were compared.
     fn scan(&self, conditions: &str) -> String {
         format!(
             "with scope as materialized (
-                 select c.id, c.memory_id, c.length from chunks c join memories m on m.id = c.memory_id
+                 select c.id, c.memory_id, c.length, {each} as each from chunks c join memories m on m.id = c.memory_id
                  where c.namespace_id = any($1) and m.forgotten_at is null{conditions}
              ),
              near as materialized (
-                 select s.id, s.memory_id, {distance} as distance
+                 select s.id, s.memory_id, s.each, {distance} as distance
                  from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
              ),
-             close as materialized (select id from near order by distance, id limit {depth}),
+             close as materialized (
+                 select id from (
+                     select id, distance, row_number() over (partition by each order by distance, id) as place from near
+                 ) ranked
+                 where place <= {PASSAGES_EACH} order by distance, id limit {depth}
+             ),
              found as materialized (
                  select s.* from scope s where s.id in (select id from close union select unnest($4::bigint[]))
              ),
@@ -240,12 +278,13 @@ impl PgRecall {
             depth = self.search.depth,
             model = self.keywords.place.model,
             distance = self.keywords.place.distance(2),
+            each = each(&self.search),
             scored = self.scored(""),
         )
     }
 
-    /// The statement for candidates from the indexes.
-    fn look_up(&self, conditions: &str) -> String {
+    /// The statement for candidates from the indexes, so many of them by meaning.
+    fn look_up(&self, conditions: &str, depth: u32) -> String {
         let (with_matching, memories, matches) = if self.search.filter.is_narrow() {
             (format!("{}, ", matching(conditions)), "", matches("v"))
         } else {
@@ -263,7 +302,6 @@ impl PgRecall {
                  where c.id in (select id from close union select unnest($4::bigint[])) and c.namespace_id = any($1)
              )
              {scored}",
-            depth = self.search.depth,
             model = self.keywords.place.model,
             distance = self.keywords.place.distance(2),
             scored = self.scored(conditions),
@@ -283,7 +321,7 @@ impl PgRecall {
     /// Scores the passages of the table `found` on both sides: the columns that [`Self::candidate`] reads.
     fn scored(&self, conditions: &str) -> String {
         format!(
-            "select f.id, f.memory_id, f.length, m.source, (1 - ({distance}))::real as cosine, k.terms, k.impacts
+            "select f.id, f.memory_id, f.length, m.source, (1 - ({distance}))::real as cosine, k.terms, k.impacts, {message}
              from found f
              join memories m on m.id = f.memory_id
              left join vectors v on v.model_id = {model} and v.chunk_id = f.id
@@ -294,6 +332,10 @@ impl PgRecall {
              where m.forgotten_at is null{conditions}",
             distance = self.keywords.place.distance(2),
             model = self.keywords.place.model,
+            message = match self.search.filter.session {
+                Some(_) => "(select c.message_id from chunks c where c.id = f.id) as message_id",
+                None => "null::bigint as message_id",
+            },
         )
     }
 
@@ -311,6 +353,7 @@ impl PgRecall {
         Ok(Candidate {
             chunk: get(row, "id")?,
             memory: MemoryId(get(row, "memory_id")?),
+            message: get(row, "message_id")?,
             source: get(row, "source")?,
             length: unsigned(get::<i32>(row, "length")?)?,
             cosine: get(row, "cosine")?,
@@ -318,6 +361,13 @@ impl PgRecall {
         })
     }
 }
+
+/// From how many passages of the nearest on a memory is so long that it keeps others out: where of `depth` passages only
+/// `depth / FEW` memories are left.
+const FEW: usize = 5;
+
+/// The most passages that are looked at then.
+const MOST_LOOKED_AT: u32 = 960;
 
 /// Settings for a transaction: the planner takes the HNSW index, and the index goes on until enough rows match. All else is
 /// looked up for the few rows that were found, whatever the planner thinks of their number.

@@ -2,12 +2,11 @@ use jiff::Timestamp;
 use polymnemo_memory::{Ctx, Result, User, ports::TokenHash};
 use polymnemo_types::{ApiToken, Page, TokenId};
 use sea_orm::QueryResult;
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use crate::{
     PgStore,
-    memories::{from_sql, optional_to_sql, to_sql},
+    memories::{from_sql, optional_from_sql, optional_to_sql, to_sql},
     transaction::{Scope, get, unsigned},
     users::{USER_COLUMNS, user},
 };
@@ -113,7 +112,7 @@ impl PgStore {
 
 /// Reads a row with [`TOKEN_COLUMNS`].
 fn token(row: &QueryResult) -> Result<ApiToken> {
-    let time = |column| get::<Option<OffsetDateTime>>(row, column)?.map(from_sql).transpose();
+    let time = |column| optional_from_sql(row, column);
     Ok(ApiToken {
         id: TokenId(get::<Uuid>(row, "id")?),
         name: get(row, "name")?,

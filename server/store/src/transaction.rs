@@ -119,6 +119,14 @@ pub(crate) fn get<T: sea_orm::TryGetable>(row: &QueryResult, column: &str) -> Re
     row.try_get_by(column).map_err(from_db)
 }
 
+/// A number as the database takes it; what is greater than it knows is the greatest that it knows.
+pub(crate) fn to_int<T>(number: T) -> i32
+where
+    i32: TryFrom<T>,
+{
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
 /// A count from the database, which knows no unsigned numbers.
 pub(crate) fn unsigned<T, U>(number: T) -> Result<U>
 where

@@ -145,7 +145,8 @@ impl PgStore {
             forgotten.insert(MemoryId(get(row, "id")?), in_trash(row)?);
         }
         let asked: Vec<(MemoryId, i32)> = forgotten.iter().map(|(&id, memory)| (id, memory.namespace)).collect();
-        let twins = transaction.twins(&asked).await?;
+        let mut twins = transaction.twins(&asked).await?;
+        twins.extend(transaction.sessions_of_the_same_name(&asked).await?);
         // Two of these memories may say the same; the first of them comes back.
         let mut taken: HashMap<(i32, &[u8]), MemoryId> = HashMap::new();
         let mut restored: Vec<Indexed<'_>> = Vec::with_capacity(memories.len());
@@ -170,6 +171,8 @@ impl PgStore {
                 content: &memory.content,
                 tags: &memory.tags,
                 chunks,
+                first_ordinal: 0,
+                message: None,
             });
             outcomes.push(Changed::Done(memory.revision));
         }
@@ -209,6 +212,8 @@ impl Transaction {
             vec![ids.clone().into()],
         )
         .await?;
+        // The passages of their messages are made anew, in the background.
+        self.run("update messages set indexed = false where memory_id = any($1)", vec![ids.clone().into()]).await?;
         self.run(
             "update memories old set superseded_by = new.id, superseded_at = now()
              from memories new
@@ -220,10 +225,25 @@ impl Transaction {
         Ok(())
     }
 
+    /// For each of these memories that is a session the one in the store that the client calls the same.
+    async fn sessions_of_the_same_name(&self, memories: &[(MemoryId, i32)]) -> Result<HashMap<MemoryId, MemoryId>> {
+        let ids: Vec<Uuid> = memories.iter().map(|(id, _)| id.0).collect();
+        let rows = self
+            .all(
+                "select this.memory_id as id, other.memory_id as twin
+                 from sessions this join sessions other on other.user_id = this.user_id and other.key = this.key
+                 join memories m on m.id = other.memory_id and m.forgotten_at is null
+                 where this.memory_id = any($1)",
+                vec![ids.into()],
+            )
+            .await?;
+        rows.iter().map(|row| Ok((MemoryId(get(row, "id")?), MemoryId(get(row, "twin")?)))).collect()
+    }
+
     /// What memories corrected that are in the trash now is current again. Of several that say the same in one
     /// namespace only one can be: one that is current already, else the last one stored. It takes the place of the
     /// correction for the others.
-    async fn make_current(&self, corrections: Vec<Uuid>) -> Result<()> {
+    pub(crate) async fn make_current(&self, corrections: Vec<Uuid>) -> Result<()> {
         self.run(
             "update memories old set superseded_by = null, superseded_at = null
              where old.superseded_by = any($1) and (
@@ -253,7 +273,7 @@ impl Transaction {
     }
 
     /// Takes memories that are gone out of what others say they correct.
-    async fn forget_corrections_of(&self, gone: Vec<Uuid>) -> Result<()> {
+    pub(crate) async fn forget_corrections_of(&self, gone: Vec<Uuid>) -> Result<()> {
         self.run(
             "update memories set supersedes = array(select id from unnest(supersedes) as id where id <> all($1))
              where supersedes <> '{}' and supersedes && $1",

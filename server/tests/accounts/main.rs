@@ -21,7 +21,7 @@ mod tokens;
 use std::sync::Arc;
 
 use polymnemo_memory::{
-    Ctx, Door, Grants, Identity, MemoryService, UserDefaults,
+    Ctx, Identity, MemoryService, UserDefaults,
     ports::{Clock, Store},
     testing::{FakeClock, FakeEmbedder},
 };
@@ -34,7 +34,7 @@ use support::TestApp;
 /// What the service is told of a request that this user sends from the web app.
 async fn person(service: &MemoryService, user: &str) -> Ctx {
     let user = service.sign_in(&Identity::named(user), user).await.unwrap().user;
-    Ctx { user, door: Door::Browser, client: None, app: None, grants: Grants::full() }
+    Ctx::of_person(user)
 }
 
 /// A second server over the database of this one, with a clock of the test's own.

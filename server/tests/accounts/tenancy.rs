@@ -3,8 +3,9 @@
 
 use polymnemo_memory::{Ctx, MemoryService, Result};
 use polymnemo_types::{
-    BulkChange, BulkReport, BulkUndo, GetRequest, ListRequest, MemoryId, NewApiToken, RememberRequest, RevertChange,
-    SettingsChange, TokenId, UpdateRequest,
+    BulkChange, BulkReport, BulkUndo, GetRequest, ListRequest, ListSessionsRequest, LoadSessionRequest, MemoryId,
+    MessageContent, NewApiToken, NewMessage, RememberRequest, RevertChange, SaveSessionRequest, SettingsChange,
+    TokenId, UpdateRequest,
 };
 use uuid::Uuid;
 
@@ -17,6 +18,7 @@ const SECRET: &str = "quincunx";
 struct Named {
     live: MemoryId,
     forgotten: MemoryId,
+    session: MemoryId,
     token: TokenId,
     namespace: String,
 }
@@ -24,7 +26,8 @@ struct Named {
 impl Named {
     /// Takes the names out of an answer.
     fn hide(&self, answer: String) -> String {
-        let ids = [self.live.to_string(), self.forgotten.to_string(), self.token.to_string()];
+        let memories = [self.live, self.forgotten, self.session].map(|id| id.to_string());
+        let ids = [memories.as_slice(), &[self.token.to_string()]].concat();
         ids.iter().chain([&self.namespace]).fold(answer, |answer, name| answer.replace(name.as_str(), "X"))
     }
 }
@@ -40,10 +43,14 @@ fn part(id: MemoryId) -> GetRequest {
     GetRequest { id, offset: 0, max_bytes: None }
 }
 
+fn page(session_id: String) -> LoadSessionRequest {
+    LoadSessionRequest { session_id, ..LoadSessionRequest::default() }
+}
+
 /// Everything that bob can try.
 async fn tries(service: &MemoryService, bob: &Ctx, named: &Named) -> Vec<String> {
     let mut all = Vec::new();
-    for id in [named.live, named.forgotten] {
+    for id in [named.live, named.forgotten, named.session] {
         let tag = BulkChange { ids: vec![id], add_tags: vec!["bob".into()], ..BulkChange::default() };
         let forget = BulkChange { ids: vec![id], forget: true, ..BulkChange::default() };
         let undo = |restore: &[MemoryId], revert: &[MemoryId]| BulkUndo {
@@ -68,9 +75,18 @@ async fn tries(service: &MemoryService, bob: &Ctx, named: &Named) -> Vec<String>
             said("change_memories", changed(service.change_memories(bob, forget).await)),
             said("undo_changes", changed(service.undo_changes(bob, undo(&[id], &[])).await)),
             said("undo_changes", changed(service.undo_changes(bob, undo(&[], &[id])).await)),
+            said("session", service.session(bob, id).await),
+            said("messages", service.messages(bob, id, 1, 10).await),
+            said("message", service.message(bob, id, 1).await),
+            said("message_revisions", service.message_revisions(bob, id, 1).await),
+            said("search_session", service.search_session(bob, id, SECRET, None).await),
+            said("rename_session", service.rename_session(bob, id, "of bob").await),
+            said("origin", service.origin(bob, id).await),
+            said("load_session", service.load_session(bob, page(id.to_string())).await),
         ]);
     }
     let within = |trash| ListRequest { namespace: Some(named.namespace.clone()), trash, ..ListRequest::default() };
+    let sessions = ListSessionsRequest { namespace: Some(named.namespace.clone()), ..ListSessionsRequest::default() };
     let filtered = ListRequest { tags: vec![format!("{SECRET}-tag")], ..ListRequest::default() };
     all.extend([
         said("revoke_token", service.revoke_token(bob, named.token).await),
@@ -84,6 +100,7 @@ async fn tries(service: &MemoryService, bob: &Ctx, named: &Named) -> Vec<String>
         said("facets", service.facets(bob, &within(true)).await),
         said("facets", service.facets(bob, &filtered).await),
         said("facets", service.facets(bob, &ListRequest::default()).await),
+        said("list_sessions", service.list_sessions(bob, sessions).await),
         said("list_tokens", service.list_tokens(bob, None, None).await),
         said("own_namespaces", service.own_namespaces(bob, None, None).await),
         said("list_sightings", service.list_sightings(bob).await),
@@ -126,13 +143,26 @@ async fn what_is_someone_elses_answers_like_what_never_was() {
     let forgotten = remember(service, &alice, hers(&format!("I hate my {SECRET}."))).await;
     service.update(&alice, edit(forgotten)).await.unwrap();
     service.forget(&alice, &[forgotten]).await.unwrap();
+    let said = NewMessage {
+        role: "user".into(),
+        content: MessageContent::Text(format!("Why is my {SECRET} ill?")),
+        ..NewMessage::default()
+    };
+    let session = SaveSessionRequest {
+        session_id: format!("{SECRET}-chat"),
+        messages: Some(vec![said]),
+        namespace: Some("her diary".into()),
+        ..SaveSessionRequest::default()
+    };
+    let session = service.save_session(&alice, session).await.unwrap().id;
     let new = NewApiToken { name: format!("{SECRET}-token"), ..NewApiToken::default() };
     let token = service.create_token(&alice, new).await.unwrap().token.id;
 
-    let of_alice = Named { live, forgotten, token, namespace: "her diary".into() };
+    let of_alice = Named { live, forgotten, session, token, namespace: "her diary".into() };
     let never = Named {
         live: MemoryId(Uuid::now_v7()),
         forgotten: MemoryId(Uuid::now_v7()),
+        session: MemoryId(Uuid::now_v7()),
         token: TokenId(Uuid::now_v7()),
         namespace: "never written diary".into(),
     };

@@ -11,7 +11,21 @@ use crate::{
     support::{REVISIONS, TestApp},
 };
 
-const TOOLS: [&str; 7] = ["recall", "remember", "list_memories", "get_memory", "update", "forget", "ping"];
+const TOOLS: [&str; 13] = [
+    "recall",
+    "remember",
+    "list_memories",
+    "get_memory",
+    "update",
+    "forget",
+    "save_session",
+    "load_session",
+    "list_sessions",
+    "create_upload",
+    "confirm_upload",
+    "get_download_url",
+    "ping",
+];
 
 #[tokio::test]
 async fn one_endpoint_answers_requests_as_json_and_notifications_with_202() {

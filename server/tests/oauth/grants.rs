@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use polymnemo_memory::{Ctx, Door, Grants, Identity};
+use polymnemo_memory::{Ctx, Door, Identity};
 use polymnemo_types::{Action, App, AppGrants, NamespaceChoice};
 use reqwest::{Method, StatusCode, header};
 use serde_json::{Value, json};
@@ -15,14 +15,8 @@ use crate::{
     app, client_of, code, exchange, let_in, refresh, refusal, signed_in, status_with, support::TestApp, tokens,
 };
 
-/// Alice, signed in to the web app.
-async fn alice(app: &TestApp) -> Ctx {
-    let user = app.service().user(&Identity::named("alice")).await.unwrap();
-    Ctx { user, door: Door::Browser, client: None, app: None, grants: Grants::full() }
-}
-
 async fn the_app(app: &TestApp) -> App {
-    let apps = app.service().list_apps(&alice(app).await, None, None).await.unwrap();
+    let apps = app.service().list_apps(&app.person("alice").await, None, None).await.unwrap();
     apps.items.into_iter().find(|app| app.door == Door::OauthApp).unwrap()
 }
 
@@ -95,7 +89,7 @@ async fn narrowing_and_revoking_hold_on_the_very_next_call() {
     let (client_id, issued) = let_in(&app, &[]).await;
     let client = client_of(&app, &issued);
     client.call("get_memory", json!({ "id": home })).await;
-    let (alice, entry) = (alice(&app).await, the_app(&app).await);
+    let (alice, entry) = (app.person("alice").await, the_app(&app).await);
     let narrow =
         AppGrants { can_read: true, can_write: false, namespaces: NamespaceChoice::Only(vec!["work".to_owned()]) };
     app.service().change_app(&alice, entry.id, &narrow).await.unwrap();
@@ -181,7 +175,7 @@ async fn everything_that_a_client_did_can_be_read() {
     client.call("get_memory", json!({ "id": home })).await;
     let stored = client.call("remember", json!({ "content": "The bell is loud." })).await["id"].clone();
     client.call("forget", json!({ "id": stored })).await;
-    let alice = alice(&app).await;
+    let alice = app.person("alice").await;
     let entry = the_app(&app).await;
     let calls = loop {
         let calls = app.service().app_calls(&alice, entry.id, None, None).await.unwrap();

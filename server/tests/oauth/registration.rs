@@ -86,7 +86,10 @@ async fn what_can_be_no_client_is_refused_in_words() {
         assert_eq!(refusal(register(&app, metadata).await).await, (400, code.to_owned()));
     }
     let huge = json!({ "redirect_uris": ["https://app.example/cb"], "client_name": "x".repeat(70_000) });
-    assert_eq!(register(&app, huge).await.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let refused = register(&app, huge).await;
+    assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    // It was not read to its end, so the connection is of no more use, and the client has to know.
+    assert_eq!(refused.headers()[header::CONNECTION], "close");
     let get = app.http(Method::GET, "/register").send().await.unwrap();
     assert_eq!(
         (get.status(), get.headers()[header::ALLOW].to_str().unwrap()),

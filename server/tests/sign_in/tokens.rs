@@ -1,20 +1,14 @@
 //! The tokens that a person makes for clients, at the MCP endpoint.
 
-use polymnemo_memory::{Ctx, Door, Grants, Identity};
+use polymnemo_memory::Door;
 use polymnemo_types::{CreatedApiToken, NewApiToken};
 use reqwest::{Method, Response, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::{run, support::TestApp, text};
 
-/// Alice, signed in to the web app.
-async fn alice(app: &TestApp) -> Ctx {
-    let user = app.service().user(&Identity::named("alice")).await.unwrap();
-    Ctx { user, door: Door::Browser, client: None, app: None, grants: Grants::full() }
-}
-
 async fn token(app: &TestApp, new: NewApiToken) -> CreatedApiToken {
-    app.service().create_token(&alice(app).await, new).await.unwrap()
+    app.service().create_token(&app.person("alice").await, new).await.unwrap()
 }
 
 fn named(name: &str) -> NewApiToken {
@@ -79,7 +73,7 @@ async fn a_revoked_token_is_refused_on_the_very_next_call() {
     for _ in 0..3 {
         assert_eq!(ping(&app, &made.secret).await.status(), StatusCode::OK);
     }
-    app.service().revoke_token(&alice(&app).await, made.token.id).await.unwrap();
+    app.service().revoke_token(&app.person("alice").await, made.token.id).await.unwrap();
     let told = refusal(&app, &made.secret).await;
     assert!(told.contains("revoked"), "{told}");
 }
@@ -121,7 +115,7 @@ async fn whoever_comes_with_a_token_is_seen() {
     let mut seen = Vec::new();
     // A sighting is noted beside the request, not before its answer.
     for _ in 0..100 {
-        seen = app.service().list_sightings(&alice(&app).await).await.unwrap();
+        seen = app.service().list_sightings(&app.person("alice").await).await.unwrap();
         if seen.len() == 2 {
             break;
         }

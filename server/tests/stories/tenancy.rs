@@ -63,7 +63,27 @@ const ROWS: &[Row] = &[
     },
     Row { tool: "list_memories", arguments: |_| json!({}), expected: NothingOfHers },
     Row { tool: "list_memories", arguments: |_| json!({ "tags": ["garden"] }), expected: NothingOfHers },
+    Row { tool: "load_session", arguments: |id| json!({ "session_id": id }), expected: AsIfItNeverWas },
+    Row {
+        tool: "load_session",
+        arguments: |id| json!({ "session_id": id, "message": 1, "page_size": 50 }),
+        expected: AsIfItNeverWas,
+    },
+    Row {
+        tool: "save_session",
+        arguments: |_| json!({ "session_id": "her-chat", "messages": [{ "role": "user", "content": "bob's own" }] }),
+        expected: NothingOfHers,
+    },
+    Row { tool: "list_sessions", arguments: |_| json!({}), expected: NothingOfHers },
+    Row { tool: "list_sessions", arguments: |_| json!({ "query": SECRET }), expected: NothingOfHers },
     Row { tool: "ping", arguments: |_| json!({}), expected: NothingOfHers },
+    Row { tool: "get_download_url", arguments: |id| json!({ "id": id }), expected: AsIfItNeverWas },
+    Row { tool: "confirm_upload", arguments: |id| json!({ "id": id }), expected: AsIfItNeverWas },
+    Row {
+        tool: "create_upload",
+        arguments: |_| json!({ "filename": "b", "content_type": "a/b", "size": 1, "description": SECRET }),
+        expected: NothingOfHers,
+    },
 ];
 
 /// Alice's private memories, one of them in the trash, and one that she shares.
@@ -80,10 +100,15 @@ async fn plant(alice: &McpClient) -> Hers {
         .await;
     let second =
         alice.call("remember", json!({ "content": format!("My {SECRET} is ill."), "namespace": "diary" })).await;
+    let messages = json!([
+        { "role": "user", "content": format!("Why does my {SECRET} not bloom?") },
+        { "role": "assistant", "content": "Give it time." },
+    ]);
+    let session = alice.call("save_session", json!({ "session_id": "her-chat", "messages": messages })).await;
     let forgotten = alice.call("remember", json!({ "content": format!("I hate my {SECRET}.") })).await;
     alice.call("forget", json!({ "id": id(&forgotten) })).await;
     let shared = alice.call("remember", json!({ "content": "The office code is 4471.", "namespace": "shared" })).await;
-    Hers { private: vec![id(&first), id(&second)], forgotten: id(&forgotten), shared: id(&shared) }
+    Hers { private: vec![id(&first), id(&second), id(&session)], forgotten: id(&forgotten), shared: id(&shared) }
 }
 
 /// All that alice has, the trash and the histories included.
@@ -148,6 +173,15 @@ async fn an_id_of_another_user_is_as_good_as_none_and_nothing_of_hers_is_seen_or
         }
     }
     assert_eq!(everything_of_alice(&app).await, before);
+}
+
+#[tokio::test]
+async fn the_name_of_a_session_of_another_user_is_as_good_as_none() {
+    let app = TestApp::start().await;
+    let (alice, bob) = (app.mcp("alice"), app.mcp("bob"));
+    plant(&alice).await;
+    let load = async |name: &str| bob.call_in_vain("load_session", json!({ "session_id": name })).await;
+    assert_eq!(load("her-chat").await.replace("her-chat", "NAME"), load("never").await.replace("never", "NAME"));
 }
 
 #[tokio::test]

@@ -184,7 +184,7 @@ async fn a_memory_of_a_mebibyte_is_kept_whole_in_its_longest_spelling() {
 #[tokio::test]
 async fn a_body_beyond_all_bounds_is_refused() {
     let app = TestApp::start().await;
-    let (status, answer) = app.mcp("alice").send_raw(vec![b' '; (8 << 20) + 1]).await;
+    let (status, answer) = app.mcp("alice").send_raw(vec![b' '; (32 << 20) + 1]).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
     assert!(answer.contains("Send less at once"), "{answer}");
 }

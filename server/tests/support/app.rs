@@ -1,4 +1,9 @@
-use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use polymnemo_app::Site;
 use polymnemo_memory::{Ctx, Door, Grants, Identity, MemoryService, ports::Embedder, testing::FakeEmbedder};
@@ -10,6 +15,7 @@ use polymnemo_server::{
 use reqwest::{Method, RequestBuilder};
 use rmcp::ServerHandler;
 use sea_orm::DatabaseConnection;
+use tempfile::TempDir;
 use tokio::{net::TcpListener, runtime::Runtime, task::JoinHandle};
 use tokio_util::sync::CancellationToken;
 
@@ -38,6 +44,8 @@ pub struct TestApp {
     /// a connection that is left half open keeps the database from being dropped.
     runtime: Option<Runtime>,
     settings: BTreeMap<String, String>,
+    /// Where files are kept, by all replicas.
+    data: Arc<TempDir>,
     // Dropped last: the database goes when nobody uses it any more.
     database: Arc<TestDatabase>,
 }
@@ -98,10 +106,11 @@ impl Builder {
 
     /// Starts the server.
     pub async fn start(self) -> TestApp {
-        self.start_on(Arc::new(TestDatabase::create().await)).await
+        let data = Arc::new(tempfile::tempdir().unwrap());
+        self.start_on(Arc::new(TestDatabase::create().await), data).await
     }
 
-    async fn start_on(self, database: Arc<TestDatabase>) -> TestApp {
+    async fn start_on(self, database: Arc<TestDatabase>, data: Arc<TempDir>) -> TestApp {
         let keys: Vec<String> = USERS.iter().map(|user| format!("{}:{user}", key_of(user))).collect();
         let mut settings = self.settings;
         settings.entry("POLYMNEMO_TIME_ZONE".into()).or_insert_with(|| "Europe/Berlin".into());
@@ -109,6 +118,7 @@ impl Builder {
         settings.insert("POLYMNEMO_DATABASE_URL".into(), database.url().to_owned());
         settings.insert("POLYMNEMO_RUNTIME_DIR".into(), runtime_dir().to_string_lossy().into_owned());
         settings.insert("POLYMNEMO_PORT".into(), "0".into());
+        settings.insert("POLYMNEMO_DATA_DIR".into(), data.path().to_string_lossy().into_owned());
         for name in ["POLYMNEMO_EMBED_MODEL", "POLYMNEMO_EMBED_MODEL_DIR"] {
             if let Ok(value) = std::env::var(name) {
                 settings.entry(name.into()).or_insert(value);
@@ -149,6 +159,7 @@ impl Builder {
             running: Some(running),
             runtime: Some(runtime),
             settings: kept,
+            data,
             database,
         }
     }
@@ -168,7 +179,12 @@ impl TestApp {
     /// Another server with the same settings over the same database.
     pub async fn replica(&self) -> Self {
         let builder = Builder { settings: self.settings.clone(), ..Builder::default() };
-        builder.start_on(self.database.clone()).await
+        builder.start_on(self.database.clone(), self.data.clone()).await
+    }
+
+    /// Where the server keeps files.
+    pub fn blobs(&self) -> PathBuf {
+        self.data.path().join("blobs")
     }
 
     /// The address of the server, without a slash at the end.
@@ -211,7 +227,12 @@ impl TestApp {
         &self.service
     }
 
-    /// What the service is told of a request of this user.
+    /// What the service is told of a request that this user sends from the web app.
+    pub async fn person(&self, user: &str) -> Ctx {
+        Ctx::of_person(self.service.user(&Identity::named(user)).await.unwrap())
+    }
+
+    /// What the service is told of a request that a client of this user sends.
     pub async fn ctx(&self, user: &str) -> Ctx {
         let user = self.service.user(&Identity::named(user)).await.unwrap();
         Ctx { user, door: Door::StaticKey, client: None, app: None, grants: Grants::full() }

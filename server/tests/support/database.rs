@@ -213,7 +213,7 @@ fn fingerprint_of_migrations() -> String {
     for file in files {
         hash.update(fs::read(file).unwrap());
     }
-    hash.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(hash.finalize()).split_at(12).0.to_owned()
 }
 
 fn seconds_since_epoch() -> u64 {

@@ -34,6 +34,7 @@ mod github;
 mod issuer;
 mod mcp;
 mod process;
+mod s3;
 
 pub use app::{Builder, TestApp, key_of};
 pub use browser::{Browser, location, parameter, set_cookies};
@@ -43,3 +44,4 @@ pub use github::{CLIENT_ID, CLIENT_SECRET, GitHub};
 pub use issuer::{AUDIENCE, Issuer, WEB_CLIENT, WEB_SECRET, now};
 pub use mcp::{McpClient, REVISIONS, ToolResult};
 pub use process::{ServerProcess, data_folder};
+pub use s3::S3Server;

@@ -82,8 +82,18 @@ pub enum Action {
     Update,
     /// It put some into the trash.
     Forget,
+    /// It announced or stored a file.
+    Upload,
+    /// It asked where to get a file.
+    Download,
     /// It looked which namespaces there are.
     Namespaces,
+    /// It saved a session.
+    SaveSession,
+    /// It read a session.
+    LoadSession,
+    /// It listed sessions.
+    ListSessions,
 }
 
 /// One call of a client: what it saw or changed, and when.

@@ -14,6 +14,8 @@ pub enum ErrorCode {
     NotSignedIn,
     /// The text is longer than a memory may be.
     TooLarge,
+    /// The file is longer than one may be here.
+    FileTooLarge,
     /// The caller is known but lacks the permission.
     Forbidden,
     /// The embedding model is still being loaded.

@@ -67,6 +67,21 @@ id! {
 }
 
 id! {
+    /// An export's id.
+    ExportId
+}
+
+id! {
     /// The id of an app's entry: what an OAuth client, an API token or a key may do for one user.
     AppId
+}
+
+id! {
+    /// The id of an import.
+    ImportId
+}
+
+id! {
+    /// The id of an erasure and of its receipt. It is random: whoever knows it may read the receipt.
+    ErasureId
 }

@@ -9,14 +9,19 @@ mod app;
 mod bulk;
 mod client;
 mod connection;
+mod erase;
 mod error;
+mod export;
 mod facets;
 mod history;
 mod ids;
+mod import;
+mod media;
 mod memory;
 mod namespace;
 mod page;
 mod recall;
+mod session;
 mod status;
 mod token;
 
@@ -25,10 +30,22 @@ pub use app::{Action, App, AppCall, AppGrants, AuthorizationRequest, Consent, Na
 pub use bulk::{BulkChange, BulkReport, BulkUndo, RevertChange, Skipped};
 pub use client::{ClientSighting, Door};
 pub use connection::{ConnectionOutcome, ConnectionProblem, ConnectionReport, ConnectionStep};
+pub use erase::{
+    BeforeAfter, ErasePreview, EraseTarget, ErasedBy, ErasedCounts, ErasedStore, Erasure, ErasureCheck, ErasureState,
+    ErasureSubject, Receipt, ReceiptDocument, Survivor, SurvivorKind,
+};
 pub use error::{ApiError, ErrorCode};
+pub use export::{Export, ExportCounts, ExportState};
 pub use facets::{Facets, ValueCount};
 pub use history::{DiffPart, Difference, RevisionChanges, RevisionView};
-pub use ids::{AppId, InvalidId, MemoryId, TokenId, UserId};
+pub use ids::{AppId, ErasureId, ExportId, ImportId, InvalidId, MemoryId, TokenId, UserId};
+pub use import::{
+    Import, ImportLine, ImportOptions, ImportOutcome, ImportPlan, ImportState, OutcomeCount, SkippedPlan, SourcePlan,
+};
+pub use media::{
+    BlobBackend, CreatedUpload, DownloadUrl, FileStorage, Header, ListMediaRequest, Media, MediaDetails, MediaFile,
+    MediaText, NewUpload, PartRequest, ShownAs, SignedRequest, Upload, UploadParts,
+};
 pub use memory::{
     Erased, Forgotten, GetRequest, IndexState, Kind, ListRequest, Memory, MemoryText, RememberRequest, RememberStatus,
     Remembered, Revision, SimilarMemory, UpdateRequest, Updated,
@@ -36,5 +53,10 @@ pub use memory::{
 pub use namespace::NamespaceDetails;
 pub use page::{Page, limits};
 pub use recall::{Hit, Recall, RecallRequest, Why};
+pub use session::{
+    IndexProgress, ListSessionsRequest, LoadSessionRequest, MessageBeginning, MessageContent, MessageFormat,
+    MessageHit, MessagePart, MessagePlace, NewMessage, Origin, SaveSessionRequest, SavedSession, Session, SessionForm,
+    SessionMatch, SessionPage,
+};
 pub use status::{EmbedderStatus, NamespaceSummary, Ping};
 pub use token::{ApiToken, CreatedApiToken, NewApiToken};

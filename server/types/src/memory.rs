@@ -1,7 +1,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::MemoryId;
+use crate::{MediaFile, MemoryId, MessagePlace};
 
 /// What a record is. Plain memories are the only kind that `remember` makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct RememberRequest {
     /// The same key with the same text is the same request: repeating it stores nothing twice.
     #[serde(default)]
     pub idempotency_key: Option<String>,
+    /// The message it was taken from, of a session that the caller may read.
+    #[serde(default)]
+    pub origin: Option<MessagePlace>,
 }
 
 /// Whether `remember` made a new memory.
@@ -132,6 +135,9 @@ pub struct Memory {
     pub superseded_by: Option<MemoryId>,
     /// When it was put into the trash.
     pub forgotten_at: Option<Timestamp>,
+    /// Its file, where it is [`Kind::Media`].
+    #[serde(default)]
+    pub file: Option<MediaFile>,
 }
 
 /// Read one memory, all of it or a part.

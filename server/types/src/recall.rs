@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Kind, Memory};
+use crate::{Kind, Memory, MessageHit};
 
 /// Search the store by meaning and by keyword at once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -48,8 +48,10 @@ pub struct Hit {
     pub memory: Memory,
     /// Its best passage, cut to the answer's budget.
     pub passage: String,
-    /// Where the passage begins in the memory's text, in bytes of UTF-8.
+    /// Where the passage begins in the memory's text, in bytes of UTF-8; in that of the message, where it is a session.
     pub offset: u64,
+    /// Where the passage is, if the memory is a session.
+    pub message: Option<MessageHit>,
     /// True where the memory has more text than the passage shows.
     pub truncated: bool,
     /// The blended score, from 0 to 1; comparable within one answer only.

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::FileStorage;
+
 /// How the embedding model is doing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "reason")]
@@ -31,6 +33,8 @@ pub struct Ping {
     pub dimension: u32,
     /// How the model is doing.
     pub embedder_status: EmbedderStatus,
+    /// Where files are kept.
+    pub files: FileStorage,
 }
 
 /// A namespace that the caller may read.

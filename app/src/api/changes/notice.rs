@@ -27,6 +27,14 @@ pub enum Deed {
     Reverted,
     /// What was done before is undone.
     Undone,
+    /// The session has another title.
+    SessionRenamed,
+    /// The session is in another namespace.
+    SessionMoved,
+    /// The session is in the trash.
+    SessionForgotten,
+    /// An upload was given up.
+    UploadCancelled,
 }
 
 /// What a change did, to be told to the person.

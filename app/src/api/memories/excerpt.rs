@@ -14,7 +14,7 @@ const BEFORE: usize = 60;
 /// Marks the words that were searched for. It is kept over the passages of an answer, because their
 /// words repeat.
 #[derive(Default)]
-pub(super) struct Marker {
+pub(crate) struct Marker {
     /// The terms under which each word is indexed.
     terms: HashMap<String, Vec<String>>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Marker {
 impl Marker {
     /// The part of a passage around the first of the words that were searched for, which are given
     /// as they are indexed.
-    pub(super) fn excerpt(&mut self, passage: &str, words: &[String]) -> Vec<Piece> {
+    pub(crate) fn excerpt(&mut self, passage: &str, words: &[String]) -> Vec<Piece> {
         let marks = self.marks(passage, words);
         let first = marks.first().map_or(0, |mark| mark.start);
         let window = window(passage, first);

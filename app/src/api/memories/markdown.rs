@@ -7,7 +7,7 @@
 use pulldown_cmark::{CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream, html};
 
 /// The HTML of a text.
-pub(super) fn to_html(text: &str) -> String {
+pub(crate) fn to_html(text: &str) -> String {
     let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     let mut filter = Filter::default();
     let mut safe = Vec::new();

@@ -194,6 +194,9 @@ impl fmt::Display for Selection {
 }
 
 #[cfg(feature = "ssr")]
+pub(crate) use requests::since;
+
+#[cfg(feature = "ssr")]
 mod requests {
     use jiff::{Timestamp, ToSpan as _, civil::Date, tz::TimeZone};
     use polymnemo_types::{ApiError, ErrorCode, Kind, ListRequest, RecallRequest};
@@ -227,16 +230,13 @@ mod requests {
         /// The list of it. Days are those of the zone.
         pub(crate) fn list_request(&self, zone: &TimeZone) -> Result<ListRequest, ApiError> {
             let given = |text: &String| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
-            let today = Timestamp::now().to_zoned_datetime(zone.clone()).date();
-            let period = self.time.parse::<Period>().ok();
-            let since = period.map(|period| today.saturating_sub(period.days_before_today().days()).to_string());
             Ok(ListRequest {
                 namespace: given(&self.namespace),
                 tags: given(&self.tag).into_iter().collect(),
                 kind: given(&self.kind).map(|kind| read_kind(&kind)).transpose()?,
                 source: given(&self.source),
                 client: given(&self.client),
-                after: given(&self.from).or(since),
+                after: given(&self.from).or_else(|| since(&self.time, zone)),
                 // The person names the last day, the service the day after it.
                 before: given(&self.to).map(|day| read_day(&day)).transpose()?,
                 include_superseded: !self.corrected.is_empty(),
@@ -245,6 +245,13 @@ mod requests {
                 cursor: given(&self.cursor),
             })
         }
+    }
+
+    /// The first day of the period of this code, if there is one, in a zone.
+    pub(crate) fn since(period: &str, zone: &TimeZone) -> Option<String> {
+        let period: Period = period.parse().ok()?;
+        let today = Timestamp::now().to_zoned_datetime(zone.clone()).date();
+        Some(today.saturating_sub(period.days_before_today().days()).to_string())
     }
 
     fn read_kind(kind: &str) -> Result<Kind, ApiError> {

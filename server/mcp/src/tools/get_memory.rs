@@ -1,5 +1,5 @@
 use polymnemo_memory::{Ctx, MemoryService};
-use polymnemo_types::{ApiError, GetRequest, MemoryText};
+use polymnemo_types::{ApiError, GetRequest, Kind, MemoryText};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +56,9 @@ impl Text {
         let mut heading = format!("{label} · revision {}", self.memory.revision);
         if self.truncated {
             heading.push_str(&format!(" · bytes {} to {end} of {}", self.offset, self.memory.bytes));
+        }
+        if self.memory.kind == Kind::Session {
+            heading.push_str(" · a conversation; this is its title, and load_session reads its messages");
         }
         if let Some(next) = self.next_offset {
             heading.push_str(&format!(" · read on with offset {next}"));

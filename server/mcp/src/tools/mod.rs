@@ -1,11 +1,17 @@
 //! The tools, a file for each.
 
+mod confirm_upload;
+mod create_upload;
 mod forget;
+mod get_download_url;
 mod get_memory;
 mod list_memories;
+mod list_sessions;
+mod load_session;
 mod ping;
 mod recall;
 mod remember;
+mod save_session;
 mod update;
 
 use std::sync::{Arc, OnceLock};
@@ -42,6 +48,12 @@ impl Toolset {
                 ToolEntry::of::<get_memory::GetMemory>(),
                 ToolEntry::of::<update::Update>(),
                 ToolEntry::of::<forget::Forget>(),
+                ToolEntry::of::<save_session::SaveSession>(),
+                ToolEntry::of::<load_session::LoadSession>(),
+                ToolEntry::of::<list_sessions::ListSessions>(),
+                ToolEntry::of::<create_upload::CreateUpload>(),
+                ToolEntry::of::<confirm_upload::ConfirmUpload>(),
+                ToolEntry::of::<get_download_url::GetDownloadUrl>(),
                 ToolEntry::of::<ping::Ping>(),
             ],
         }
@@ -81,6 +93,8 @@ pub(crate) enum Effect {
     Reads,
     /// It adds, and a repeated call adds nothing.
     Adds,
+    /// It adds, and a repeated call adds once more.
+    AddsEachTime,
     /// It changes or removes what is there.
     Changes {
         /// Whether a repeated call changes nothing more.
@@ -128,6 +142,7 @@ impl ToolEntry {
         let (reads, destroys, idempotent) = match definition.effect {
             Effect::Reads => (true, false, true),
             Effect::Adds => (false, false, true),
+            Effect::AddsEachTime => (false, false, false),
             Effect::Changes { idempotent } => (false, true, idempotent),
         };
         let annotations = ToolAnnotations::from_raw(

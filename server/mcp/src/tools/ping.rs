@@ -1,5 +1,5 @@
 use polymnemo_memory::{Ctx, MemoryService};
-use polymnemo_types::{ApiError, EmbedderStatus};
+use polymnemo_types::{ApiError, BlobBackend, EmbedderStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,8 @@ pub(crate) struct Pong {
     dimension: u32,
     /// ready: recall and remember work; loading: they wait for the model; failed: see reason.
     embedder_status: Status,
+    /// Where files are kept: local, s3, or none where they can't be.
+    files: BlobBackend,
     /// Why the model does not work, and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -55,7 +57,7 @@ impl Tool for Ping {
         aliases: &[],
         title: "Check the memory server",
         description: "Tells whether the memory server works and who it takes the caller for: user, default namespace, \
-            time zone, version, database, embedding model and whether the model is loaded. Takes no arguments and \
+            time zone, version, database, embedding model and whether the model is loaded, and whether files can be kept. Takes no arguments and \
             changes nothing.",
         effect: Effect::Reads,
         when_timed_out: "The server is up, but its database does not answer. Try again in a minute.",
@@ -77,6 +79,7 @@ impl Tool for Ping {
             embedder: ping.embedder,
             dimension: ping.dimension,
             embedder_status,
+            files: ping.files.backend,
             reason,
         })
     }
@@ -113,6 +116,7 @@ mod tests {
             embedder: "multilingual-e5-small".into(),
             dimension: 384,
             embedder_status: Status::Ready,
+            files: BlobBackend::Local,
             reason: None,
         };
         assert_eq!(

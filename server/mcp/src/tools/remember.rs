@@ -96,6 +96,7 @@ impl Tool for Remember {
             occurred_at: arguments.occurred_at,
             supersedes: memory_ids(&arguments.supersedes)?,
             idempotency_key: arguments.idempotency_key,
+            origin: None,
         };
         let remembered = service.remember(ctx, request).await?;
         let similar_to = remembered.similar_to.into_iter().map(|similar| Similar {

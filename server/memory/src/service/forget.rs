@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use jiff::SignedDuration;
-use polymnemo_types::{Action, Erased, Forgotten, MemoryId, Updated, limits};
+use polymnemo_types::{Action, Erased, Forgotten, Kind, MemoryId, Updated, limits};
 
 use super::{
     MemoryService,
@@ -73,10 +73,11 @@ impl MemoryService {
                 outcomes.push((id, Err(error)));
                 continue;
             }
-            let (namespace, revision) = (memory.namespace.clone(), memory.revision);
+            let (kind, namespace, revision) = (memory.kind, memory.namespace.clone(), memory.revision);
             let chunks = self.passages(ctx, &state_of(memory, content), *at_once).await?;
             *at_once = left_at_once(*at_once, &chunks);
-            restoring.push(Updated { id, namespace, revision, changed: true, index: index_state(&chunks) });
+            let index = index_state(&chunks);
+            restoring.push((kind, Updated { id, namespace, revision, changed: true, index }));
             memories.push((id, chunks));
         }
         if memories.is_empty() {
@@ -84,10 +85,12 @@ impl MemoryService {
         }
         let changed = self.store.restore(ctx, self.embedder.model(), memories).await?;
         self.pending.notify_one();
-        outcomes.extend(restoring.into_iter().zip(changed).map(|(updated, changed)| {
+        self.unindexed.notify_one();
+        outcomes.extend(restoring.into_iter().zip(changed).map(|((kind, updated), changed)| {
             let id = updated.id;
             let outcome = match changed {
                 Changed::Done(_) => Ok(updated),
+                Changed::SameAs(other) if kind == Kind::Session => Err(saved_again(other)),
                 Changed::SameAs(other) => Err(same_as(other)),
                 Changed::NotFound | Changed::Conflict(_) => Err(Error::NotFound(id)),
             };
@@ -98,7 +101,7 @@ impl MemoryService {
     }
 
     /// Deletes memories from the trash now: their text, their history, and every word of theirs in the index that no
-    /// other memory has. All of these, or none where one is not in the caller's trash. Nobody can bring them back,
+    /// other memory has; the bytes of files follow in a moment. All of these, or none where one is not in the caller's trash. Nobody can bring them back,
     /// so only the person themselves may ask for it.
     ///
     /// # Errors
@@ -108,7 +111,9 @@ impl MemoryService {
     pub async fn erase(&self, ctx: &Ctx, ids: &[MemoryId]) -> Result<Erased> {
         ctx.check_person()?;
         let unique = validate::ids(ids)?;
-        self.store.erase(ctx, &unique).await?.map_err(Error::NotFound)
+        let erased = self.store.erase(ctx, &unique).await?.map_err(Error::NotFound)?;
+        self.deletions.notify_one();
+        Ok(erased)
     }
 
     /// Deletes what has been in the trash of any user for longer than [`limits::TRASH_DAYS`] days. For the
@@ -118,8 +123,19 @@ impl MemoryService {
     ///
     /// [`Error::Unavailable`].
     pub async fn empty_trash(&self) -> Result<u64> {
-        self.store.empty_trash(self.now() - trash_time()).await
+        let deleted = self.store.empty_trash(self.now() - trash_time()).await?;
+        if deleted > 0 {
+            self.deletions.notify_one();
+        }
+        Ok(deleted)
     }
+}
+
+/// The refusal to bring back a session of which there is another one by now.
+fn saved_again(other: MemoryId) -> Error {
+    Error::Invalid(format!(
+        "The client has saved this session again since, as {other}. Nothing was restored; forget that one first."
+    ))
 }
 
 fn trash_time() -> SignedDuration {

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, time::Duration};
 
-use jiff::tz::TimeZone;
+use jiff::{Timestamp, tz::TimeZone};
 use polymnemo_types::Memory;
 
 use super::{MemoryService, validate};
@@ -26,7 +26,7 @@ pub(super) const EMBEDDED_AT_ONCE: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Terms with their numbers of occurrences, and how many they are with repetitions.
-type Terms = (Vec<(String, u16)>, u32);
+pub(super) type Terms = (Vec<(String, u16)>, u32);
 
 impl MemoryService {
     /// The passages of a memory, the first `at_once` of them embedded.
@@ -40,11 +40,13 @@ impl MemoryService {
     pub(super) async fn cut_passages(&self, ctx: &Ctx, state: &MemoryState) -> Result<Vec<NewChunk>> {
         self.embedder.ready().await?;
         let ranges = self.cut(&state.content).await?;
-        let terms = terms(ctx, state, ranges.clone()).await?;
+        let heading = heading(state, &ctx.user.time_zone);
+        let text = |range: &Range<usize>| state.content.get(range.clone()).unwrap_or_default().to_owned();
+        let terms = terms(ranges.iter().map(|range| (heading.clone(), text(range))).collect()).await?;
         Ok(ranges
             .into_iter()
             .zip(terms)
-            .map(|(range, (terms, length))| NewChunk { range, terms, length, vector: None })
+            .map(|(range, (terms, length))| NewChunk { range, terms, length, vector: None, by_keyword_only: false })
             .collect())
     }
 
@@ -69,7 +71,7 @@ impl MemoryService {
     }
 
     /// Cuts a text so that each piece fits the model.
-    async fn cut(&self, content: &str) -> Result<Vec<Range<usize>>> {
+    pub(super) async fn cut(&self, content: &str) -> Result<Vec<Range<usize>>> {
         let tokens = self.embedder.tokens(content).await?;
         let most = (self.embedder.model().max_tokens as usize).saturating_sub(RESERVED_TOKENS);
         Ok(chunk::chunk(content, &tokens, PASSAGE_TOKENS.min(most)))
@@ -107,7 +109,7 @@ pub(super) fn left_at_once(at_once: usize, chunks: &[NewChunk]) -> usize {
 pub(super) fn state_of(memory: Memory, content: String) -> MemoryState {
     MemoryState {
         namespace: memory.namespace,
-        hash: validate::hash(&content),
+        hash: validate::hash_of(memory.kind, memory.id, &content),
         content,
         tags: memory.tags,
         source: memory.source,
@@ -117,7 +119,11 @@ pub(super) fn state_of(memory: Memory, content: String) -> MemoryState {
 
 /// New terms for the stored passages of a memory whose text stays the same.
 pub(super) async fn new_terms(ctx: &Ctx, state: &MemoryState, chunks: &[StoredChunk]) -> Result<Vec<ChunkTerms>> {
-    let terms = terms(ctx, state, chunks.iter().map(|chunk| chunk.range.clone()).collect()).await?;
+    let heading = |chunk: &StoredChunk| {
+        let at = chunk.said_at.unwrap_or(state.occurred_at);
+        heading_of(at, &ctx.user.time_zone, &state.tags, state.source.as_deref())
+    };
+    let terms = terms(chunks.iter().map(|chunk| (heading(chunk), chunk.text.clone())).collect()).await?;
     let terms = chunks
         .iter()
         .zip(terms)
@@ -126,16 +132,19 @@ pub(super) async fn new_terms(ctx: &Ctx, state: &MemoryState, chunks: &[StoredCh
     Ok(terms)
 }
 
-/// The terms under which each of these passages of a memory is found.
-async fn terms(ctx: &Ctx, state: &MemoryState, ranges: Vec<Range<usize>>) -> Result<Vec<Terms>> {
-    let heading = analyze::index_terms(&heading(state, &ctx.user.time_zone));
+/// The terms under which each of these passages is found: those of its heading, then those of its text.
+pub(super) async fn terms(passages: Vec<(String, String)>) -> Result<Vec<Terms>> {
     // Analysing a megabyte takes a while, and the threads here serve everyone.
-    let content = state.content.clone();
     let analysed = tokio::task::spawn_blocking(move || {
-        ranges
-            .into_iter()
-            .map(|range| merge(analyze::index_terms(content.get(range).unwrap_or_default()), &heading))
-            .collect()
+        // Neighbours mostly have the same heading.
+        let mut last = (String::new(), Terms::default());
+        let mut of = |heading: String, text: String| {
+            if last.0 != heading {
+                last = (heading.clone(), analyze::index_terms(&heading));
+            }
+            merge(analyze::index_terms(&text), &last.1)
+        };
+        passages.into_iter().map(|(heading, text)| of(heading, text)).collect()
     });
     analysed.await.map_err(|error| crate::Error::Internal(error.into()))
 }
@@ -145,8 +154,13 @@ async fn terms(ctx: &Ctx, state: &MemoryState, ranges: Vec<Range<usize>>) -> Res
 /// They are not embedded: measured, they add nothing to the ranking, and two memories of the same day and source would look
 /// alike whatever they say.
 fn heading(state: &MemoryState, zone: &TimeZone) -> String {
-    let mut words = state.occurred_at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %-d %B").to_string();
-    for part in state.tags.iter().chain(&state.source) {
+    heading_of(state.occurred_at, zone, &state.tags, state.source.as_deref())
+}
+
+/// The same of its parts.
+pub(super) fn heading_of(at: Timestamp, zone: &TimeZone, tags: &[String], source: Option<&str>) -> String {
+    let mut words = at.to_zoned_datetime(zone.clone()).strftime("%Y-%m-%d %-d %B").to_string();
+    for part in tags.iter().map(String::as_str).chain(source) {
         words.push('\n');
         words.push_str(part);
     }

@@ -23,6 +23,7 @@ impl MemoryService {
             self.check_namespace(ctx, filter.namespace.as_deref()).await?;
         }
         page.next_cursor = next.map(cursor::from_place);
+        self.add_files(ctx, page.items.iter_mut().collect()).await?;
         self.record_call(ctx, Action::List, None, page.items.iter().map(|memory| memory.id).collect());
         Ok(page)
     }
@@ -74,7 +75,8 @@ impl MemoryService {
 
     async fn read_memory(&self, ctx: &Ctx, request: GetRequest, trash: bool) -> Result<MemoryText> {
         ctx.check_read()?;
-        let stored = self.store.memory(ctx, request.id, trash).await?.ok_or(Error::NotFound(request.id))?;
+        let mut stored = self.store.memory(ctx, request.id, trash).await?.ok_or(Error::NotFound(request.id))?;
+        self.add_files(ctx, vec![&mut stored.memory]).await?;
         self.record_call(ctx, Action::Get, None, vec![request.id]);
         let content = stored.content;
         let place = |byte: u64| content.floor_char_boundary(usize::try_from(byte).unwrap_or(usize::MAX));
@@ -166,5 +168,6 @@ pub(super) fn filter(ctx: &Ctx, request: FilterRequest<'_>) -> Result<Filter> {
         after,
         before,
         include_superseded: request.include_superseded,
+        session: None,
     })
 }

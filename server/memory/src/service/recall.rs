@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Ctx, Result, analyze,
     noise::{self, Background},
-    ports::{Passage, Search},
+    ports::{Candidates, Passage, RecallSteps, Search},
     rank::{Ranked, Ranker},
 };
 
@@ -57,15 +57,12 @@ impl MemoryService {
             exact: false,
         };
         let (terms, calibration) = (search.terms.clone(), search.model.calibration);
-        let (vector, mut steps) = tokio::try_join!(self.query_vector(&query), self.store.begin_recall(ctx, search))?;
-        let background = self.background().await?;
-        let telling = background.telling(&vector);
-        let candidates = steps.candidates(&telling).await?;
+        let Found { mut steps, candidates, noise } = self.find(ctx, &query, search).await?;
         if candidates.scope == 0 {
             self.check_namespace(ctx, namespace.as_deref()).await?;
         }
         let (pending, compared) = (candidates.pending, candidates.compared);
-        let ranker = Ranker::new(candidates, &terms, background.noise(&telling), calibration);
+        let ranker = Ranker::new(candidates, &terms, noise, calibration);
         let neighbourhood = steps.neighbourhood(&ranker.anchors()).await?;
         let ranking = ranker.finish(neighbourhood);
 
@@ -79,7 +76,7 @@ impl MemoryService {
             }
         });
         let budget = limits::PASSAGE_BYTES.min(limits::RECALL_BYTES / page.len().max(1));
-        let hits = page
+        let mut hits: Vec<Hit> = page
             .iter()
             .filter_map(|ranked| {
                 // A memory that was forgotten since the search has no passage any more.
@@ -87,6 +84,7 @@ impl MemoryService {
                 Some(hit(passages.swap_remove(place), ranked, &terms, budget))
             })
             .collect();
+        self.add_files(ctx, hits.iter_mut().map(|hit| &mut hit.memory).collect()).await?;
         let next = offset + page.len();
         self.record_call(ctx, Action::Recall, Some(&query), page.iter().map(|ranked| ranked.memory).collect());
         Ok(Recall {
@@ -99,7 +97,31 @@ impl MemoryService {
     }
 }
 
+/// What a search found, before ranking.
+pub(super) struct Found {
+    pub(super) steps: Box<dyn RecallSteps>,
+    pub(super) candidates: Candidates,
+    /// The noise of the query, for [`Ranker::new`].
+    pub(super) noise: f32,
+}
+
 impl MemoryService {
+    /// Searches by meaning and by keyword. What was said in a session and has words of the query is found also where its
+    /// passages were not made yet: they are made now.
+    pub(super) async fn find(&self, ctx: &Ctx, query: &str, search: Search) -> Result<Found> {
+        let begun = self.store.begin_recall(ctx, search.clone());
+        let (vector, mut steps) = tokio::try_join!(self.query_vector(query), begun)?;
+        let background = self.background().await?;
+        let telling = background.telling(&vector);
+        let mut candidates = steps.candidates(&telling).await?;
+        if candidates.unindexed > 0 && self.index_what_has(ctx, &search.filter, query).await? {
+            steps.finish().await?;
+            steps = self.store.begin_recall(ctx, search).await?;
+            candidates = steps.candidates(&telling).await?;
+        }
+        Ok(Found { steps, candidates, noise: background.noise(&telling) })
+    }
+
     /// What similarities are measured against. Embedded once, at the latest by the first recall.
     pub(super) async fn background(&self) -> Result<&Background> {
         self.background
@@ -119,9 +141,10 @@ impl MemoryService {
 fn hit(passage: Passage, ranked: &Ranked, terms: &[String], budget: usize) -> Hit {
     let text = passage.text.get(..passage.text.floor_char_boundary(budget)).unwrap_or_default();
     Hit {
-        truncated: (text.len() as u64) < passage.memory.bytes,
+        truncated: passage.message.is_some() || (text.len() as u64) < passage.memory.bytes,
         passage: text.to_owned(),
         offset: passage.offset,
+        message: passage.message,
         memory: passage.memory,
         score: ranked.score,
         why: Why {

@@ -81,6 +81,7 @@ impl MemoryService {
             created_at: now,
             supersedes: request.supersedes,
             idempotency_key,
+            origin: request.origin,
             model: self.embedder.model().clone(),
             chunks,
         };

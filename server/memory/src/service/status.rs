@@ -22,6 +22,7 @@ impl MemoryService {
             embedder: model.id.clone(),
             dimension: model.dimension,
             embedder_status: self.embedder.status(),
+            files: self.file_storage(),
         })
     }
 

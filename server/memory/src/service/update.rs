@@ -1,4 +1,4 @@
-use polymnemo_types::{Action, IndexState, MemoryId, UpdateRequest, Updated};
+use polymnemo_types::{Action, IndexState, Kind, MemoryId, UpdateRequest, Updated};
 
 use super::{
     MemoryService,
@@ -42,6 +42,11 @@ impl MemoryService {
             return Err(Error::Conflict { expected, current: memory.revision });
         }
         ctx.check_write(&memory.namespace)?;
+        if memory.kind == Kind::Session && request.content.is_some() {
+            return Err(Error::Invalid(format!(
+                "{id} is a session: its text is its messages, which save_session adds to and changes. Nothing was changed."
+            )));
+        }
         let new_content = match request.content.as_deref() {
             Some(text) => validate::content(text)?,
             None => content.clone(),
@@ -51,7 +56,7 @@ impl MemoryService {
                 Some(name) => validate::namespace(name)?,
                 None => memory.namespace.clone(),
             },
-            hash: validate::hash(&new_content),
+            hash: validate::hash_of(memory.kind, id, &new_content),
             content: new_content,
             tags: match &request.tags {
                 Some(tags) => validate::tags(tags)?,

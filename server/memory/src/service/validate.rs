@@ -1,7 +1,7 @@
 //! What a request must be before anything is done with it. Every message names the field and its bounds.
 
 use jiff::tz::TimeZone;
-use polymnemo_types::{MemoryId, limits};
+use polymnemo_types::{Kind, MemoryId, limits};
 use sha2::{Digest as _, Sha256};
 
 use crate::{Error, Result, ports::ContentHash};
@@ -20,6 +20,16 @@ pub(super) fn content(text: &str) -> Result<String> {
 /// By what a repeated text is recognised.
 pub(super) fn hash(content: &str) -> ContentHash {
     Sha256::digest(content.as_bytes()).into()
+}
+
+/// By what a repetition of this memory is recognised. Two files are never the same memory, whatever is said of them, and
+/// neither are two sessions of one title.
+pub(super) fn hash_of(kind: Kind, id: MemoryId, content: &str) -> ContentHash {
+    match kind {
+        Kind::Memory => hash(content),
+        Kind::Session => hash(&format!("session {id}")),
+        Kind::Media => Sha256::new().chain_update(id.0.as_bytes()).chain_update(content).finalize().into(),
+    }
 }
 
 /// Labels: trimmed, in lower case, without repetitions, in the order given.
@@ -210,6 +220,15 @@ mod tests {
         for wrong in [0, 51, u32::MAX] {
             assert!(limit(Some(wrong)).expect_err("out of range").to_string().contains("1 to 50"));
         }
+    }
+
+    #[test]
+    fn files_with_the_same_description_are_two_memories() {
+        let [one, other] = [1, 2].map(|number| MemoryId(uuid::Uuid::from_u128(number)));
+        let hash = |kind, id| hash_of(kind, id, "a photo");
+        assert_ne!(hash(Kind::Media, one), hash(Kind::Media, other));
+        assert_ne!(hash(Kind::Media, one), hash(Kind::Memory, one));
+        assert_eq!(hash(Kind::Memory, one), hash(Kind::Memory, other));
     }
 
     #[test]

@@ -1,0 +1,21 @@
+//! Files: sent to the storage by signed requests, confirmed, shown and fetched; with the directory of the server as the
+//! storage, and with a server that speaks S3 and checks every signature.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "that is how a test fails")]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod deleting;
+mod fetching;
+mod forms;
+mod large;
+mod names;
+mod outage;
+mod parts;
+mod refusals;
+mod tenancy;
+mod thumbnails;
+mod tools;
+mod uploads;
+mod world;
