@@ -18,7 +18,7 @@ export const test = base.extend<{ watched: void }>({
         const refused = (url === page.url() || url.startsWith(`${baseURL}/api/`)) && /status of 4\d\d/.test(message.text());
         const blocked = message.text().startsWith("Service Worker registration blocked by Playwright");
         const preloaded = !javaScriptEnabled && message.text().includes("preloaded using link preload but not used");
-        const withheld = message.text().includes("net::ERR_FAILED") && withholding.has(page);
+        const withheld = /net::ERR_(FAILED|CONNECTION_RESET)/.test(message.text()) && withholding.has(page);
         if (["error", "warning"].includes(message.type()) && !refused && !withheld && !blocked && !preloaded) {
           complaints.push(`console ${message.type()}: ${message.text()}`);
         }
@@ -29,7 +29,9 @@ export const test = base.extend<{ watched: void }>({
         const github = process.env.POLYMNEMO_GITHUB_URL;
         const signsIn = github && request.isNavigationRequest() && request.url().startsWith(`${github}/login/oauth/authorize?`);
         const answers = request.isNavigationRequest() && request.url().startsWith(`${elsewhere.get(page)}?`);
-        if (!request.url().startsWith(`${baseURL}/`) && !signsIn && !answers) complaints.push(`a request to ${request.url()}`);
+        // What the browser itself shows a document with.
+        const viewer = /^chrome(-extension)?:/.test(request.url());
+        if (!request.url().startsWith(`${baseURL}/`) && !signsIn && !answers && !viewer) complaints.push(`a request to ${request.url()}`);
       });
       await page.addInitScript(() => {
         addEventListener("securitypolicyviolation", (event) =>
@@ -56,6 +58,11 @@ const withholding = new WeakSet<Page>();
 export async function withhold(page: Page, pattern: string) {
   withholding.add(page);
   await page.route(pattern, (route) => route.abort());
+}
+
+/** The network of this page fails at times. The console may say so. */
+export function mayFail(page: Page) {
+  withholding.add(page);
 }
 
 /** Lets withheld requests through again. */

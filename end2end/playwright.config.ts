@@ -18,7 +18,8 @@ export default defineConfig({
     ? [{ name: "github", testMatch: "github/**" }]
     : [
         { name: "together", testIgnore: ["alone/**", "github/**"] },
-        // What changes the person's settings would change the pages under the other tests.
+        // What changes the settings of the person would change the pages under the other tests, and what is erased takes
+        // exports along.
         { name: "alone", testMatch: "alone/**", dependencies: ["together"], fullyParallel: false, workers: 1 },
       ],
   reporter: [["list"], ["./summary.ts"]],

@@ -9,6 +9,7 @@ import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { chromium, request } from "@playwright/test";
 import { launchOptions } from "./browser.mjs";
+import { bytes, pdf, png, text, video, wav } from "./files.mjs";
 
 const baseURL = process.env.END2END_URL;
 if (!baseURL) throw new Error("END2END_URL is not set: run scripts/screenshots.sh, which starts a server and sets it");
@@ -47,10 +48,72 @@ function openSeen(name) {
   };
 }
 
+/** The page of a session, once that is saved. */
+function session(title, query = "") {
+  return () => `/sessions/${sessions.get(title)}${query}`;
+}
+
 /** Where an app sends a person that asks to be let in, once it is known. */
 function ask(name) {
   return () => apps.get(name).authorize;
 }
+
+/** Chooses files for an upload. */
+async function choose(page, files) {
+  await page.locator("[data-uploader][data-sends]").waitFor();
+  await page.locator(".drop-zone input").setInputFiles(files);
+  await page.locator(".upload").last().waitFor();
+}
+
+/** Opens the page of the file of this description. */
+function openFile(description) {
+  return async (page) => {
+    await page.locator(".media-card a").filter({ hasText: description }).first().click();
+    await page.locator(".media-parts").waitFor();
+    await alive(page);
+    await page.waitForTimeout(500);
+  };
+}
+
+/** The address of the receipt, once there is one. */
+let receipt;
+
+/** An export as Claude makes it. */
+function claude() {
+  const conversation = (uuid, name, texts) => ({
+    uuid,
+    name,
+    created_at: "2026-03-01T10:00:00Z",
+    updated_at: "2026-03-01T11:00:00Z",
+    account: { uuid: "account" },
+    chat_messages: texts.map((text, number) => ({
+      uuid: `${uuid}-${number}`,
+      sender: number % 2 ? "assistant" : "human",
+      text,
+      content: [{ type: "text", text }],
+      created_at: `2026-03-01T10:0${number}:00Z`,
+    })),
+  });
+  const conversations = [
+    conversation("kettle", "Which kettle is quiet?", ["Which kettle is quiet?", "One with a wide base and a thick wall."]),
+    conversation("ferry", "Ferry times in October", ["When is the last ferry?", "At 21:40, but only until the middle of the month.", "Thanks."]),
+    conversation("address", "https://example.org/a/very/long/address/without/any/space/in/it/at/all?that=goes&on=and&on=and&on=still", ["What is this?"]),
+    conversation("nothing", "", []),
+  ];
+  return { name: "conversations.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(conversations)) };
+}
+
+/** Sends an export to be imported, and waits until it was looked through. */
+async function sendExport(page) {
+  await alive(page);
+  await page.locator("main input[type=file]").setInputFiles(claude());
+  await page.locator("main form .button-main").click();
+  await page.locator("#plan").waitFor();
+  await alive(page);
+}
+
+/** Where the app leads a person that waits for a file, once it is known. */
+const uploadLink = () => links.at(-1);
 
 // `prepare` brings the page into the state to be shown. Pages of someone who is signed in are shown `before` there is
 // anything on them, and after.
@@ -118,6 +181,124 @@ const pages = [
   },
   { name: "memory-new", path: "/memories/new", signedIn: true, prepare: alive },
   { name: "memory-none", path: "/memories/00000000-0000-7000-8000-000000000000", signedIn: true, prepare: alive },
+  { name: "sessions-empty", path: "/sessions", signedIn: true, before: true, prepare: alive },
+  { name: "sessions", path: "/sessions", signedIn: true, prepare: alive },
+  { name: "sessions-nothing", path: "/sessions?q=zzzzqqqq", signedIn: true, prepare: alive },
+  { name: "session", path: session("The flaky nightly build"), signedIn: true, prepare: alive },
+  {
+    name: "session-unfolded",
+    path: session("The flaky nightly build"),
+    signedIn: true,
+    prepare: async (page) => {
+      await alive(page);
+      for (const fold of await page.locator(".fold > summary").all()) await fold.click();
+    },
+  },
+  { name: "session-long", path: session("A reading of the charter, line by line", "?message=57#message-57"), signedIn: true, inWindow: true, prepare: alive },
+  { name: "session-search", path: session("The flaky nightly build", "?q=clock"), signedIn: true, prepare: alive },
+  { name: "session-nothing", path: session("The flaky nightly build", "?q=zzzzqqqq"), signedIn: true, prepare: alive },
+  {
+    name: "session-change",
+    path: session("The flaky nightly build"),
+    signedIn: true,
+    inWindow: true,
+    prepare: async (page) => {
+      await alive(page);
+      await page.locator(".session-change > summary").click();
+    },
+  },
+  {
+    name: "session-passage",
+    path: session("The flaky nightly build"),
+    signedIn: true,
+    inWindow: true,
+    prepare: async (page) => {
+      await alive(page);
+      await page.evaluate(() => getSelection().selectAllChildren(document.querySelector("#message-2 .memory-text p")));
+      await page.locator(".remember-passage:not([hidden])").waitFor();
+    },
+  },
+  { name: "session-chinese", path: session("周末的徒步路线"), signedIn: true, prepare: alive },
+  { name: "session-none", path: "/sessions/00000000-0000-7000-8000-000000000000", signedIn: true, prepare: alive },
+  {
+    name: "session-error",
+    path: session("A reading of the charter, line by line"),
+    signedIn: true,
+    inWindow: true,
+    prepare: async (page) => {
+      await alive(page);
+      await page.route("**/api/read_transcript*", (route) => route.abort());
+      await page.evaluate(() => {
+        const main = document.querySelector("#content");
+        const scroller = main.scrollHeight > main.clientHeight ? main : document.scrollingElement;
+        scroller.scrollTop = scroller.scrollHeight / 2;
+      });
+      await page.locator(".is-waiting[role=status]").first().waitFor();
+    },
+  },
+  {
+    name: "memory-of-message",
+    path: () => `/memories/new?session=${sessions.get("The flaky nightly build")}&message=2`,
+    signedIn: true,
+    prepare: alive,
+  },
+  { name: "media-empty", path: "/media", signedIn: true, before: true, prepare: alive },
+  {
+    name: "media",
+    path: "/media",
+    signedIn: true,
+    prepare: async (page) => {
+      await alive(page);
+      await page.waitForTimeout(500);
+    },
+  },
+  {
+    name: "media-chosen",
+    path: "/media",
+    signedIn: true,
+    prepare: (page) =>
+      choose(page, [png("whiteboard.png"), bytes("recording of the meeting.mp4", 48 << 20), text("an empty file.txt", "")]),
+  },
+  {
+    name: "media-sending",
+    path: "/media",
+    signedIn: true,
+    prepare: async (page) => {
+      let parts = 0;
+      await page.route("**/blobs/**", (route) => {
+        if (route.request().method() !== "PUT") return route.continue();
+        parts += 1;
+        return parts > 1 ? route.abort() : route.continue();
+      });
+      await choose(page, [bytes("recording of the meeting.mp4", 20 << 20)]);
+      await page.locator("[data-start] button").click();
+      await page.locator(".upload[data-state=broken]").waitFor();
+      await page.unroute("**/blobs/**");
+      await page.route("**/blobs/**", (route) => (route.request().method() === "PUT" ? undefined : route.continue()));
+      await choose(page, [png("whiteboard.png"), png("the other whiteboard.png"), text("minutes.txt", "text"), text("more.txt", "text")]);
+      await page.locator(".upload input[name=namespace]").last().fill("work");
+      await page.locator("[data-start] button").click();
+      await page.locator(".upload[data-state=waiting]").first().waitFor();
+    },
+  },
+  { name: "media-unfinished", path: "/media", signedIn: true, prepare: alive },
+  { name: "media-nothing", path: "/media?q=zzzz", signedIn: true, prepare: alive },
+  { name: "media-error", path: "/media?cursor=nonsense", signedIn: true, prepare: alive },
+  { name: "media-refused", path: "/media?problem=file_too_large", signedIn: true, prepare: alive },
+  { name: "media-image", path: "/media", signedIn: true, prepare: openFile("quince") },
+  { name: "media-film", path: "/media", signedIn: true, prepare: openFile("squares") },
+  { name: "media-text", path: "/media", signedIn: true, prepare: openFile("Minutes") },
+  { name: "media-pdf", path: "/media", signedIn: true, prepare: openFile("insurance") },
+  { name: "media-other", path: "/media", signedIn: true, prepare: openFile("backup") },
+  { name: "media-none", path: "/media/00000000-0000-7000-8000-000000000000", signedIn: true, prepare: alive },
+  { name: "upload", path: uploadLink, signedIn: false, seen: true, prepare: (page) => page.locator("[data-sends]").waitFor() },
+  {
+    name: "upload-wrong",
+    path: uploadLink,
+    seen: true,
+    prepare: (page) => choose(page, [text("another file.txt", "text")]),
+  },
+  { name: "upload-over", path: "/upload/nonsense", prepare: alive },
   { name: "trash-empty", path: "/trash", signedIn: true, before: true, prepare: alive },
   { name: "trash", path: "/trash", signedIn: true, prepare: alive },
   { name: "namespaces-empty", path: "/namespaces", signedIn: true, before: true, prepare: alive },
@@ -130,6 +311,53 @@ const pages = [
       await page.locator("#new-name").fill("work");
       await page.locator("button.button-main").click();
       await page.locator(".fault").waitFor();
+      await alive(page);
+    },
+  },
+  { name: "import-empty", path: "/import", signedIn: true, before: true, prepare: alive },
+  { name: "import-waiting", path: "/import", signedIn: true, prepare: sendExport },
+  {
+    name: "import-done",
+    path: "/import",
+    signedIn: true,
+    prepare: async (page) => {
+      await sendExport(page);
+      // Once it is in, there is nothing to confirm any more.
+      const confirm = page.locator(".buttons .button-main");
+      if (!(await confirm.count())) return;
+      await confirm.click();
+      await page.locator(".import-choices").waitFor();
+      await page.locator(".import-undo").waitFor();
+    },
+  },
+  { name: "import", path: "/import", signedIn: true, prepare: alive },
+  { name: "export-empty", path: "/export", signedIn: true, before: true, prepare: alive },
+  {
+    name: "export",
+    path: "/export",
+    signedIn: true,
+    prepare: async (page) => {
+      await alive(page);
+      if (!(await page.locator("a[href$='/file']").count())) await page.locator("main .button-main").click();
+      await page.locator("a[href$='/file']").first().waitFor();
+    },
+  },
+  { name: "erase", path: "/erase", signedIn: true, prepare: alive },
+  { name: "erase-preview", path: "/erase?namespace=home/garden", signedIn: true, prepare: alive },
+  {
+    name: "erase-receipt",
+    path: "/memories?namespace=personal",
+    signedIn: true,
+    prepare: async (page) => {
+      // What is erased once stays so.
+      if (receipt) await page.goto(receipt);
+      else {
+        await openMemory(page, "window seats on trains");
+        await page.goto(`/erase?memory=${page.url().match(/[0-9a-f-]{36}/)[0]}`);
+        await page.locator("main .button-danger").click();
+        await page.locator("dl.properties").waitFor({ timeout: 20_000 });
+        receipt = page.url();
+      }
       await alive(page);
     },
   },
@@ -223,7 +451,75 @@ const memories = [
   ["personal", "Try the new bakery at the station.", []],
 ];
 
+const at = (minutes) => new Date(Date.UTC(2026, 10, 28, 22, 30) + minutes * 60_000).toISOString();
+
+/** What was said with clients: the title of each session with its namespace and messages. */
+const conversations = [
+  [
+    "The flaky nightly build",
+    "work",
+    [
+      { role: "system", content: "You are a careful engineer. Say what you know and what you guess.\n\nAsk before you change anything." },
+      { role: "user", at: at(0), content: "The nightly build fails about once a week, always in `test_expiry`. Can you find out why? I would rather understand it than just retry." },
+      {
+        role: "assistant",
+        at: at(1),
+        content: [
+          { type: "thinking", thinking: "Once a week, around midnight. That smells of a clock. I should read the test first." },
+          { type: "text", text: "Once a week and always the same test: that is rarely chance. Let me read it." },
+          { type: "tool_use", id: "t1", name: "read_file", input: { path: "tests/test_expiry.py", lines: [1, 40] } },
+        ],
+      },
+      {
+        role: "tool",
+        at: at(1),
+        content: [{ type: "tool_result", tool_use_id: "t1", content: "def test_expiry(clock):\n    token = issue(valid_for=timedelta(days=1))\n    assert token.expires.date() == date.today() + timedelta(days=1)\n" }],
+      },
+      { role: "tool", at: at(2), content: [{ type: "tool_result", tool_use_id: "t2", is_error: true, content: "git blame: no such path in HEAD" }] },
+      {
+        role: "assistant",
+        at: at(3),
+        content: [
+          {
+            type: "text",
+            text: "There it is. The test asks the **clock** twice:\n\n1. `issue()` takes the time now, in UTC\n2. `date.today()` takes the *local* day\n\nBetween 23:00 and midnight these are two different days. The build starts at 22:30, so a slow run gets there.\n\n```python\ndef test_expiry(clock):\n    clock.set(datetime(2026, 3, 1, 12, 0, tzinfo=timezone.utc))\n    token = issue(valid_for=timedelta(days=1), now=clock.now)  # one clock, given to both, so that neither can be ahead of the other\n    assert token.expires == clock.now() + timedelta(days=1)\n```\n\n| started | reaches the test | fails |\n| --- | --- | --- |\n| 22:30 | 22:51 | no |\n| 22:30 | 23:04 | yes |",
+          },
+        ],
+      },
+      {
+        role: "user",
+        at: at(95),
+        content: [
+          { type: "image", source: { type: "base64", media_type: "image/png", data: "A".repeat(48000) } },
+          { type: "text", text: "Makes sense, and the graph agrees. Please write the fix, and tell me what else asks for the local day." },
+        ],
+      },
+      { role: "assistant", at: at(96), content: "Done in `fix/one-clock`. Two more places ask for the local day: the report of the week, and the clean-up of old sessions. Neither is tested near midnight." },
+    ],
+  ],
+  [
+    "A reading of the charter, line by line",
+    "personal",
+    Array.from({ length: 400 }, (_, index) => ({
+      role: index % 2 ? "assistant" : "user",
+      at: at(index),
+      content:
+        index % 2
+          ? `Line ${(index + 1) / 2} speaks of ${["duties", "rights", "the council", "who pays"][index % 4]}. ${"It was read in more than one way, and the notes in the margin tell which one the scribe preferred. ".repeat((index % 5) + 1)}`
+          : `What does line ${index / 2 + 1} mean?`,
+    })),
+  ],
+  ["周末的徒步路线", "读书", [
+    { role: "user", at: at(5), content: "这个周末想去爬山，有什么推荐的路线吗？最好当天来回，不要太难。" },
+    { role: "assistant", at: at(6), content: "可以考虑这两条：\n\n- **云台步道**：约 8 公里，爬升 400 米，适合新手\n- **北线古道**：约 12 公里，沿途有水源\n\n如果周六下雨，建议选第一条，路面是石板，不容易滑。" },
+  ]],
+  ["Dinner for six without nuts", "personal", [{ role: "user", at: at(7), content: "Six guests, one of them allergic to peanuts. What shall I cook?" }, { role: "assistant", at: at(8), content: "A risotto." }]],
+];
+
+const sessions = new Map();
 const apps = new Map();
+/** The paths of the pages where a file is waited for. */
+const links = [];
 
 /** Lets an app register that is on this machine. */
 async function register(client_name) {
@@ -289,6 +585,35 @@ async function connect(person, send) {
   return token;
 }
 
+/** Files of every sort, and one that is waited for. */
+async function keepFiles(tool) {
+  const page = await browser.newPage();
+  const film = await video(page, "squares.webm");
+  await page.close();
+  const files = [
+    [bytes("backup-2026-11.tar.gz", 40_000), "The backup of the notes, from before the move.", "work", ["database"]],
+    [wav("memo 7.wav"), "A reminder about the spare key, spoken on the way home.", "personal"],
+    [pdf("policy.pdf", "Household insurance, no 4711"), "The household insurance, valid until the end of 2027.", "personal", ["papers"]],
+    [text("minutes.txt", "Minutes\n\nPresent: Ada, Lin\n\n1. The release train leaves on Tuesday.\n2. Lin writes the notes.\n"), "Minutes of the release meeting.", "work", ["release"]],
+    [film, "Two squares that cross: the animation for the talk.", "work"],
+    [png("厨房.png", 900, 1200, [90, 140, 110]), "厨房的草图，窗户朝北。", "personal"],
+    [png("IMG_2044.png", 1600, 900, [190, 140, 70]), "The quince in its first autumn, seen from the kitchen.", "home/garden", ["garden", "trees"]],
+    [png("a screenshot with a name that is far too long to be read in one line of a card.png", 800, 500, [150, 80, 160]), "a screenshot with a name that is far too long to be read in one line of a card.png", "work"],
+  ];
+  for (const [{ name, mimeType, buffer }, description, namespace, tags] of files) {
+    const content_base64 = buffer.toString("base64");
+    await tool("create_upload", { filename: name, content_type: mimeType, description, namespace, ...(tags && { tags }), content_base64 });
+  }
+  const waited = await tool("create_upload", {
+    filename: "Lisbon, the way to the hotel.mp4",
+    content_type: "video/mp4",
+    size: 48_000_000,
+    description: "The way from the station to the hotel in Lisbon, filmed by Lin.",
+    namespace: "work",
+  });
+  links.push(new URL(waited.upload_page).pathname);
+}
+
 /** What someone has after some weeks. */
 async function live(person) {
   const send = (path, form) => person.post(path, { form, headers: { accept: "text/html" }, maxRedirects: 0 });
@@ -318,6 +643,11 @@ async function live(person) {
   await tool("update", { id: stored[0].id, content: `${memories[0][1]} Never the middle.`, tags: ["travel", "trains"] });
   await tool("remember", { namespace: "work", content: "Ada owns the billing service since April.", supersedes: [stored[1].id] });
   await tool("forget", { ids: stored.slice(-2).map(({ id }) => id) });
+  for (const [index, [title, namespace, messages]] of conversations.entries()) {
+    sessions.set(title, (await tool("save_session", { session_id: `chat-${index}`, title, namespace, messages })).id);
+  }
+
+  await keepFiles(tool);
 
   token = await connect(person, send);
   await call("resources/list", {});
@@ -338,9 +668,9 @@ const browser = await chromium.launch(launchOptions);
 const anyone = await request.newContext({ baseURL });
 const person = await request.newContext({ baseURL, extraHTTPHeaders: { origin: baseURL } });
 await person.get(execFileSync(process.env.END2END_SIGN_IN_LINK, { encoding: "utf8" }).trim(), { maxRedirects: 0 });
-const session = await person.storageState();
+const state = await person.storageState();
 
-async function take({ name, path, signedIn, prepare }) {
+async function take({ name, path, signedIn, prepare, inWindow }) {
   for (const locale of ["en", "zh-CN"]) {
     for (const colorScheme of ["light", "dark"]) {
       for (const viewport of viewports) {
@@ -351,13 +681,13 @@ async function take({ name, path, signedIn, prepare }) {
           locale,
           deviceScaleFactor: 2,
           serviceWorkers: "block",
-          storageState: signedIn ? session : undefined,
+          storageState: signedIn ? state : undefined,
         });
         const page = await context.newPage();
         await page.goto(typeof path === "string" ? path : path());
         await prepare?.(page);
         const file = `${name}-${locale}-${colorScheme}-${viewport.width}.png`;
-        await page.screenshot({ path: `${folder}${file}`, fullPage: true, animations: "disabled" });
+        await page.screenshot({ path: `${folder}${file}`, fullPage: !inWindow, animations: "disabled" });
         await context.close();
       }
     }
@@ -367,7 +697,7 @@ async function take({ name, path, signedIn, prepare }) {
 
 const wanted = pages.filter(({ name }) => name.startsWith(process.argv[2] ?? ""));
 for (const page of wanted.filter(({ before }) => before)) await take(page);
-if (wanted.some(({ signedIn, before }) => signedIn && !before)) await live(person);
+if (wanted.some(({ signedIn, seen, before }) => (signedIn || seen) && !before)) await live(person);
 for (const page of wanted.filter(({ before }) => !before)) await take(page);
 await browser.close();
 await person.dispose();

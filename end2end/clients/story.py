@@ -12,8 +12,13 @@ from itertools import pairwise
 
 from clients import HERE, check, python_client, tell, typescript_client
 from facts import FACTS
+from session_story import saves_a_text_and_another_loads, saves_and_another_loads
 
-TOOLS = ["recall", "remember", "list_memories", "get_memory", "update", "forget", "ping"]
+TOOLS = [
+    "recall", "remember", "list_memories", "get_memory", "update", "forget",
+    "save_session", "load_session", "list_sessions",
+    "create_upload", "confirm_upload", "get_download_url", "ping",
+]
 
 
 def introduces_itself(client, revision):
@@ -145,6 +150,10 @@ def main():
     print("Every tool", flush=True)
     for namespace, (client, ids) in told.items():
         uses_every_tool(client, namespace, ids)
+    print("Sessions", flush=True)
+    saves_and_another_loads(python, v2, "story-messages", 20_000)
+    saves_and_another_loads(v1, python_legacy, "story-more-messages", 200)
+    saves_a_text_and_another_loads(python, v1, "story-text", 20)
     print("The Inspector", flush=True)
     inspects()
     for client in [python, python_legacy, v1, v2]:

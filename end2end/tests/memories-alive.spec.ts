@@ -183,7 +183,8 @@ test.describe("on a phone", () => {
 });
 
 test("no page has an accessibility fault", async ({ page }) => {
-  test.slow();
+  // It looks at every page, one after the other.
+  test.setTimeout(240_000);
   const namespace = ownNamespace();
   const id = await remember("# Title\n\nSome *text* with `code`, a [link](https://example.org) and\n\n| a | b |\n| - | - |\n| 1 | 2 |", {
     namespace,
