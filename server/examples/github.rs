@@ -7,7 +7,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "it is a tool of the tests")]
 
 #[expect(dead_code, unreachable_pub, reason = "the tests use the rest")]
-#[path = "../tests/support/github.rs"]
+#[path = "../tests/suite/support/github.rs"]
 mod github;
 
 use github::{CLIENT_ID, CLIENT_SECRET, GitHub};
