@@ -264,6 +264,10 @@ fn settings(durability: Durability) -> Vec<(&'static str, String)> {
             ("fsync", "off"),
             ("full_page_writes", "off"),
             ("shared_buffers", "128MB"),
+            // Nobody reads the log of changes again, so it stays small.
+            ("wal_level", "minimal"),
+            ("max_wal_senders", "0"),
+            ("max_wal_size", "256MB"),
             // Every test has a pool of its own.
             ("max_connections", "300"),
         ]);

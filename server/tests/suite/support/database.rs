@@ -2,7 +2,7 @@
 //!
 //! The databases live in one cluster that all test processes share: the one that
 //! `POLYMNEMO_TEST_DATABASE_URL` names (for a role that may create databases), else an embedded one
-//! in a fixed temporary folder, which the first test starts and the others find. It is left running,
+//! in a fixed folder, which the first test starts and the others find. It is left running,
 //! so that the next run need not wait for it.
 //!
 //! The file stands on its own, so that the tests of other crates can include it by its path.
@@ -147,8 +147,15 @@ pub fn runtime_dir() -> PathBuf {
 }
 
 /// A folder that the account of the embedded PostgreSQL can enter, one for each user of the machine.
+///
+/// It is in memory where the system has a place there with room enough: making a database means making hundreds of files,
+/// which takes most of the time of most tests on a disk.
 fn shared_folder() -> PathBuf {
-    std::env::temp_dir().join(format!("{PREFIX}-{}", rustix::process::geteuid().as_raw()))
+    const IN_MEMORY: &str = "/dev/shm";
+    const ROOM: u64 = 4 << 30;
+    let has_room = rustix::fs::statvfs(IN_MEMORY).is_ok_and(|place| place.f_blocks * place.f_frsize >= ROOM);
+    let place = if has_room { PathBuf::from(IN_MEMORY) } else { std::env::temp_dir() };
+    place.join(format!("{PREFIX}-{}", rustix::process::geteuid().as_raw()))
 }
 
 /// The name of the template for the current schema; made by the first test that needs it.

@@ -107,11 +107,6 @@ impl ServerProcess {
         self.output.take().unwrap().join().unwrap()
     }
 
-    /// The process id.
-    pub fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Sends SIGTERM.
     pub fn terminate(&self) {
         self.signal(rustix::process::Signal::TERM);
