@@ -10,7 +10,7 @@
 . scripts/lib-clients.sh
 
 binary=${END2END_BINARY:-target/debug/polymnemo}
-[ -x "$binary" ] || fail "there is no $binary: build it with \`cargo build --package polymnemo\`"
+[ -x "$binary" ] || fail "there is no $binary: build it with scripts/build-server.sh"
 
 work=$(mktemp -d)
 # The embedded database runs as another user where this runs as root.

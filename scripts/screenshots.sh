@@ -8,9 +8,6 @@ if have fc-list && [ -z "$(fc-list :lang=zh)" ]; then
 fi
 bash end2end/set-up.sh
 bash scripts/build-web.sh release
-if [ -z "${END2END_BINARY-}" ]; then
-    say "building the server"
-    cargo build --package polymnemo
-fi
+bash scripts/build-server.sh
 bash end2end/with-server.sh npm --prefix end2end run --silent screenshots -- "$@"
 say "the pictures are in end2end/screenshots"

@@ -25,10 +25,7 @@ if [ "$(cat "$environment/.stamp" 2>/dev/null)" != "$stamp" ]; then
     echo "$stamp" >"$environment/.stamp"
 fi
 
-if [ -z "${END2END_BINARY-}" ]; then
-    say "building the server"
-    cargo build --quiet --package polymnemo
-fi
+bash scripts/build-server.sh
 END2END_BINARY=$(realpath "${END2END_BINARY:-target/debug/polymnemo}")
 export END2END_BINARY
 server=$END2END_BINARY

@@ -3,6 +3,9 @@
 # summary. Everything runs against real parts: PostgreSQL, the embedding model, and Chromium where it is installed.
 . "$(dirname "$0")/lib.sh"
 
+# A whole run gains nothing from what makes the next edit quick, and would need four times the room on the disk for it.
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
+
 started=$SECONDS
 step() { printf '\n'; say "[$(((SECONDS - started) / 60)) min] $*"; }
 

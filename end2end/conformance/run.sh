@@ -13,9 +13,7 @@ node=$(node_24)
 POLYMNEMO_RUNTIME_DIR=$(runtime_dir)
 export POLYMNEMO_RUNTIME_DIR
 
-say "building the conformance server"
-cargo build --quiet --package polymnemo --example conformance
-if [ -z "${END2END_BINARY-}" ]; then cargo build --quiet --package polymnemo; fi
+bash scripts/build-server.sh
 
 work=$(mktemp -d)
 started=()
