@@ -2,7 +2,13 @@
 
 import { existsSync } from "node:fs";
 
-const system = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+// The first that is there. Chromium without windows, where the system has it, walks through the tests in half the time.
+const system = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
 
 export const launchOptions = {
   // Without a browser of the system's, Playwright looks for the one it downloaded.

@@ -17,9 +17,11 @@ if have apt-get; then
     say "installing Chromium from the system's packages"
     as_root=
     if [ "$(id -u)" != 0 ]; then as_root="sudo -n"; fi
-    if $as_root apt-get -qq update && $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium; then :
-    else warn "the system's packages gave no Chromium"
-    fi
+    $as_root apt-get -qq update || true
+    for package in chromium-headless-shell chromium; do
+        if $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y "$package"; then break; fi
+    done
+    has_browser || warn "the system's packages gave no Chromium"
 fi
 if ! has_browser; then
     say "fetching Playwright's own Chromium"
