@@ -15,7 +15,10 @@ export default defineConfig({
   forbidOnly: !!process.env.CI,
   // A server offers one way to sign in, so there is one server for each.
   projects: process.env.END2END_GITHUB
-    ? [{ name: "github", testMatch: "github/**" }]
+    ? [
+        { name: "github", testMatch: "github/sign-in*" },
+        { name: "leaving", testMatch: "github/leaving*", dependencies: ["github"] },
+      ]
     : [
         { name: "together", testIgnore: ["alone/**", "github/**"] },
         // What changes the settings of the person would change the pages under the other tests, and what is erased takes
