@@ -129,15 +129,22 @@ impl PgStore {
 
     pub(crate) async fn delete_app(&self, ctx: &Ctx, client_id: &str) -> Result<()> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
-        let values = || vec![ctx.user.id.0.into(), client_id.into()];
-        for statement in [
-            "delete from app_calls where user_id = $1 and app_id in (
-                 select id from apps where user_id = $1 and door = 'oauth_app' and client_id = $2
-             )",
-            "delete from apps where user_id = $1 and door = 'oauth_app' and client_id = $2",
-        ] {
-            transaction.run(statement, values()).await?;
-        }
+        let apps: Vec<Uuid> = transaction
+            .all(
+                "delete from apps where user_id = $1 and door = 'oauth_app' and client_id = $2 returning id",
+                vec![ctx.user.id.0.into(), client_id.into()],
+            )
+            .await?
+            .iter()
+            .map(|row| get(row, "id"))
+            .collect::<Result<_>>()?;
+        // After the app itself: a call of it that was still being noted is there by then.
+        transaction
+            .run(
+                "delete from app_calls where user_id = $1 and app_id = any($2)",
+                vec![ctx.user.id.0.into(), apps.into()],
+            )
+            .await?;
         transaction.run("delete from oauth_clients where id = $1", vec![client_id.into()]).await?;
         transaction.commit().await
     }
@@ -180,6 +187,28 @@ impl PgStore {
         memories: &[MemoryId],
     ) -> Result<()> {
         let transaction = self.begin(Scope::User(ctx.user.id)).await?;
+        let tables: &[&str] = match ctx.door {
+            Door::ApiToken => &["api_tokens"],
+            // By a key of the settings, or by a token.
+            Door::CapabilityPath => &["apps", "api_tokens"],
+            _ => &["apps"],
+        };
+        let mut found = 0;
+        for table in tables {
+            found += transaction
+                .run(
+                    &format!(
+                        "update {table} set calls = calls + 1, last_used_at = greatest(last_used_at, $3)
+                         where id = $1 and user_id = $2"
+                    ),
+                    vec![id.0.into(), ctx.user.id.0.into(), to_sql(at)],
+                )
+                .await?;
+        }
+        if found == 0 {
+            // It was deleted since the answer.
+            return transaction.commit().await;
+        }
         let memories: Vec<Uuid> = memories.iter().map(|id| id.0).collect();
         transaction
             .run(
@@ -204,23 +233,6 @@ impl PgStore {
                 ],
             )
             .await?;
-        let tables: &[&str] = match ctx.door {
-            Door::ApiToken => &["api_tokens"],
-            // By a key of the settings, or by a token.
-            Door::CapabilityPath => &["apps", "api_tokens"],
-            _ => &["apps"],
-        };
-        for table in tables {
-            transaction
-                .run(
-                    &format!(
-                        "update {table} set calls = calls + 1, last_used_at = greatest(last_used_at, $3)
-                         where id = $1 and user_id = $2"
-                    ),
-                    vec![id.0.into(), ctx.user.id.0.into(), to_sql(at)],
-                )
-                .await?;
-        }
         transaction.commit().await
     }
 
