@@ -81,16 +81,15 @@ impl PgStore {
             "select v.chunk_id, v.memory_id, {distance} as distance from vectors v join memories m on m.id = v.memory_id
              where v.model_id = {number} and v.namespace_id = any($1) and {own} order by {order} limit {passages}"
         );
-        if !is_small {
-            transaction.run_unprepared(&use_index(40)).await?;
-        }
+        transaction.run_unprepared(&if is_small { COMPARE_ALL.to_owned() } else { use_index(40) }).await?;
         let rows = transaction
             .all(
                 &format!(
                     "with found as materialized ({found}),
                      best as (select distinct on (memory_id) * from found order by memory_id, distance)
                      select b.memory_id, c.text, (1 - b.distance)::real as cosine
-                     from best b join chunks c on c.id = b.chunk_id order by b.distance, b.memory_id limit {limit}"
+                     from best b cross join lateral (select text from chunks where id = b.chunk_id offset 0) c
+                     order by b.distance, b.memory_id limit {limit}"
                 ),
                 vec![place.namespaces.into(), vector.to_vec().into()],
             )
@@ -368,6 +367,11 @@ const FEW: usize = 5;
 
 /// The most passages that are looked at then.
 const MOST_LOOKED_AT: u32 = 960;
+
+/// Settings for a transaction that compares all vectors of a small scope: each table is read once and joined by hashes. A
+/// plan made while the tables were empty, and kept until the database has counted them, would read one anew for each row of
+/// the other.
+const COMPARE_ALL: &str = "set local enable_nestloop = off";
 
 /// Settings for a transaction: the planner takes the HNSW index, and the index goes on until enough rows match. All else is
 /// looked up for the few rows that were found, whatever the planner thinks of their number.
