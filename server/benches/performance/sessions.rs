@@ -20,8 +20,8 @@ use crate::{
     texts::Language,
 };
 
-/// The messages of the conversations that are saved whole.
-const LONG: [u32; 2] = [2_000, 20_000];
+/// The messages of the conversations that are saved whole; the last is one of 20 MB.
+const LONG: [u32; 3] = [2_000, 20_000, 32_000];
 /// The series of texts that their messages are of, apart from those of other measurements.
 const SERIES: u32 = 100;
 /// The conversations among which is recalled, and their messages.
