@@ -13,38 +13,16 @@ mod settings;
 mod tenancy;
 mod tokens;
 
-use std::sync::Arc;
-
-use polymnemo_memory::{
-    Ctx, Identity, MemoryService, UserDefaults,
-    ports::{Clock, Store},
-    testing::{FakeClock, FakeEmbedder},
-};
-use polymnemo_store::{PgOptions, PgStore};
+use polymnemo_memory::{Ctx, Identity, MemoryService};
 use polymnemo_types::{MemoryId, RecallRequest, RememberRequest};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, Statement};
 
-use crate::support::TestApp;
+use crate::support::{TestApp, noon, with_clock};
 
 /// What the service is told of a request that this user sends from the web app.
 async fn person(service: &MemoryService, user: &str) -> Ctx {
     let user = service.sign_in(&Identity::named(user), user).await.unwrap().user;
     Ctx::of_person(user)
-}
-
-/// A second server over the database of this one, with a clock of the test's own.
-async fn with_clock(app: &TestApp, clock: &Arc<FakeClock>) -> MemoryService {
-    let store = PgStore::connect(app.database_url(), PgOptions::default()).await.unwrap();
-    MemoryService::new(
-        Arc::new(store) as Arc<dyn Store>,
-        Arc::new(FakeEmbedder::default()),
-        Arc::clone(clock) as Arc<dyn Clock>,
-        UserDefaults { namespace: "personal".into(), time_zone: "Europe/Berlin".into() },
-    )
-}
-
-fn noon() -> Arc<FakeClock> {
-    Arc::new(FakeClock::new("2026-03-01T12:00:00Z".parse().unwrap()))
 }
 
 fn text(content: &str) -> RememberRequest {

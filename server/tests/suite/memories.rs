@@ -1,20 +1,16 @@
 //! Stories of memories: stored once, changed without loss, forgotten without a trace in any search.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
 
-use crate::support::TestApp;
 use futures::future::join_all;
 use jiff::SignedDuration;
-use polymnemo_memory::{
-    Error, MemoryService, UserDefaults,
-    ports::{Clock, Store},
-    testing::{FakeClock, FakeEmbedder},
-};
-use polymnemo_store::{PgOptions, PgStore};
+use polymnemo_memory::Error;
 use polymnemo_types::{
     GetRequest, IndexState, ListRequest, MemoryId, RecallRequest, RememberRequest, RememberStatus, UpdateRequest,
     limits,
 };
+
+use crate::support::{TestApp, noon, with_clock};
 
 fn text(content: &str) -> RememberRequest {
     RememberRequest { content: content.to_owned(), ..RememberRequest::default() }
@@ -215,15 +211,8 @@ async fn forgetting_hides_every_passage_at_once_and_all_or_none() {
 #[tokio::test]
 async fn the_trash_empties_after_thirty_days() {
     let app = TestApp::start().await;
-    let store = PgStore::connect(app.database_url(), PgOptions::default()).await.unwrap();
-    let clock = Arc::new(FakeClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
-    let defaults = UserDefaults { namespace: "personal".into(), time_zone: "UTC".into() };
-    let service = MemoryService::new(
-        Arc::new(store) as Arc<dyn Store>,
-        Arc::new(FakeEmbedder::default()),
-        Arc::clone(&clock) as Arc<dyn Clock>,
-        defaults,
-    );
+    let clock = noon();
+    let service = with_clock(&app, &clock).await;
     let alice = app.ctx("alice").await;
     let id = service.remember(&alice, text("Old news.")).await.unwrap().id;
     let forgotten = service.forget(&alice, &[id]).await.unwrap();
@@ -238,16 +227,9 @@ async fn the_trash_empties_after_thirty_days() {
 #[tokio::test]
 async fn pages_are_stable_while_others_write_and_times_are_equal() {
     let app = TestApp::start().await;
-    let store = PgStore::connect(app.database_url(), PgOptions::default()).await.unwrap();
-    // A clock that stands still: all memories have the same time.
-    let clock = Arc::new(FakeClock::new("2026-03-01T12:00:00Z".parse().unwrap()));
-    let defaults = UserDefaults { namespace: "personal".into(), time_zone: "UTC".into() };
-    let service = MemoryService::new(
-        Arc::new(store) as Arc<dyn Store>,
-        Arc::new(FakeEmbedder::default()),
-        Arc::clone(&clock) as Arc<dyn Clock>,
-        defaults,
-    );
+    // It stands still: all memories have the same time.
+    let clock = noon();
+    let service = with_clock(&app, &clock).await;
     let alice = app.ctx("alice").await;
     let mut stored = HashSet::new();
     for number in 0..23 {

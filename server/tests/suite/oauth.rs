@@ -16,28 +16,16 @@ mod tokens;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use sea_orm::{ConnectionTrait, Statement};
+use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{Browser, McpClient, TestApp, location, parameter};
+use crate::support::{Browser, McpClient, TestApp, app, location, parameter, signed_in, text};
 
 /// Where the app of the stories is sent back to.
 const BACK: &str = "http://127.0.0.1:7777/callback";
 /// Its PKCE verifier.
 const VERIFIER: &str = "a-verifier-of-forty-three-characters-or-more";
-
-/// A server whose sign-in links are for alice.
-async fn app() -> TestApp {
-    TestApp::builder().setting("POLYMNEMO_STDIO_USER", "alice").start().await
-}
-
-/// A browser that is signed in by a link.
-async fn signed_in(app: &TestApp) -> Browser {
-    let browser = app.browser();
-    assert_eq!(location(&browser.get(&app.sign_in_link().await).await), "/");
-    browser
-}
 
 fn challenge() -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER))
@@ -189,13 +177,6 @@ async fn status_with(app: &TestApp, credential: &str) -> u16 {
 /// Runs a statement past all row-level security; gives the number of rows it affected.
 async fn run(app: &TestApp, sql: &str) -> u64 {
     app.database().await.execute_unprepared(sql).await.unwrap().rows_affected()
-}
-
-/// The first column of the first row, as text.
-async fn text(app: &TestApp, sql: &str) -> String {
-    let database = app.database().await;
-    let statement = Statement::from_string(database.get_database_backend(), sql);
-    database.query_one_raw(statement).await.unwrap().unwrap().try_get_by_index(0).unwrap()
 }
 
 /// An MCP client with an access token.

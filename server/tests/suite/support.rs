@@ -11,8 +11,10 @@
 //! that are about meaning ask for the real model ([`Builder::real_embedder`]), which takes a second or
 //! two to load; all others use one that knows words only.
 
+mod alice;
 mod app;
 mod browser;
+mod clock;
 mod database;
 mod filling;
 mod github;
@@ -21,8 +23,10 @@ mod mcp;
 mod process;
 mod s3;
 
+pub use alice::{app, signed_in, text};
 pub use app::{Builder, TestApp, key_of};
 pub use browser::{Browser, location, parameter, set_cookies};
+pub use clock::{noon, with_clock};
 pub use database::{TestDatabase, runtime_dir};
 pub use filling::fill_with_copies;
 pub use github::{CLIENT_ID, CLIENT_SECRET, GitHub};
