@@ -13,7 +13,7 @@ use crate::{
     memories::{from_sql, optional_from_sql, optional_to_sql, to_sql},
     sightings::{door_from_sql, door_to_sql},
     transaction::{Scope, get, to_int, unsigned},
-    users::user,
+    users::{USER_COLUMNS, user},
 };
 
 /// All that the caller, `$1`, let in, with the columns that [`app`] reads.
@@ -157,6 +157,26 @@ impl PgStore {
         at: Timestamp,
     ) -> Result<(User, App)> {
         let transaction = self.begin(Scope::Background).await?;
+        // Each request passes here, so what is there already is read at once.
+        let known = transaction
+            .one(
+                &format!(
+                    "select {USER_COLUMNS}, app.* from identities i join users u on u.id = i.user_id cross join lateral (
+                         select {APP_COLUMNS} from apps where user_id = u.id and door = $3 and client_id = $4
+                     ) app
+                     where i.issuer = $1 and i.subject = $2"
+                ),
+                vec![
+                    identity.issuer.clone().into(),
+                    identity.subject.clone().into(),
+                    door_to_sql(key.door),
+                    key.client_id.into(),
+                ],
+            )
+            .await?;
+        if let Some(row) = known {
+            return Ok((user(&row)?, app(&row)?));
+        }
         let user = user(&transaction.user_of(identity, &identity.subject, defaults).await?)?;
         let values = || vec![user.id.0.into(), door_to_sql(key.door), key.client_id.into()];
         let select = format!("select {APP_COLUMNS} from apps where user_id = $1 and door = $2 and client_id = $3");

@@ -35,7 +35,7 @@ const BYTES: i64 = 4 << 20;
 const RECORDS: usize = 500;
 
 /// One moment for all that is read; and whoever waits for the storage meanwhile is not cut off.
-const AT_ONE_MOMENT: &str = "; set transaction isolation level repeatable read, read only; \
+const AT_ONE_MOMENT: &str = "set transaction isolation level repeatable read, read only; \
     set local idle_in_transaction_session_timeout = 0";
 
 struct PgSnapshot {

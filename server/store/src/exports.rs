@@ -155,7 +155,7 @@ impl PgStore {
         if open.is_empty() {
             return Ok(None);
         }
-        let lock = self.begin_with(Scope::Background, "; set local idle_in_transaction_session_timeout = 0").await?;
+        let lock = self.begin_with(Scope::Background, "set local idle_in_transaction_session_timeout = 0").await?;
         for id in open {
             let row = lock
                 .one(

@@ -36,7 +36,7 @@ pub(crate) enum Scope {
     Background,
 }
 
-/// An open transaction. Dropping it rolls it back.
+/// An open transaction. Dropping it rolls it back, for which nobody waits: one that only read may end so.
 pub(crate) struct Transaction {
     open: Mutex<sqlx::Transaction<'static, Postgres>>,
     keep_statements: bool,
@@ -52,7 +52,7 @@ impl PgStore {
         self.begin_with(scope, "").await
     }
 
-    /// Begins a transaction with further settings, `; set local ...`.
+    /// Begins a transaction with further settings, `set local ...`.
     pub(crate) async fn begin_with(&self, scope: Scope, settings: &str) -> Result<Transaction> {
         let mut sql = String::from("begin");
         match scope {
@@ -67,7 +67,10 @@ impl PgStore {
             // Plans that hold for any values are made once.
             sql.push_str("; set local plan_cache_mode = force_generic_plan");
         }
-        sql.push_str(settings);
+        if !settings.is_empty() {
+            sql.push_str("; ");
+            sql.push_str(settings);
+        }
         let pool = self.db.get_postgres_connection_pool().clone();
         let beginning = tokio::spawn(async move { pool.begin_with(AssertSqlSafe(sql)).await });
         let open =
