@@ -428,7 +428,7 @@ pub struct Candidates {
 pub struct Neighbourhood {
     /// Each is a row of memories, adjacent in time.
     pub rows: Vec<Vec<MemoryId>>,
-    /// The first passage of each memory in the rows, once.
+    /// The first passage of each memory in the rows that is not among the candidates, once.
     pub passages: Vec<Candidate>,
 }
 

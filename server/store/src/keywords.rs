@@ -5,14 +5,19 @@
 
 use std::collections::HashMap;
 
-use polymnemo_memory::{Ctx, Error, Result, ports::Search, rank};
+use polymnemo_memory::{
+    Ctx, Error, Result,
+    ports::{Candidate, Search},
+    rank,
+};
+use polymnemo_types::MemoryId;
 use sea_orm::{QueryResult, Value};
 
 use crate::{
     PgStore,
     memories::conditions,
     namespaces::{READABLE, readable_values},
-    search::{Place, use_index},
+    search::{LOOK_UP, Place},
     transaction::{Scope, Transaction, get, unsigned},
 };
 
@@ -40,8 +45,8 @@ pub(crate) struct Keywords {
     pub(crate) terms: Terms,
     /// Whether the scope is so small that each passage is looked at.
     pub(crate) is_small: bool,
-    /// The passages that match the words best.
-    pub(crate) chunks: Vec<i64>,
+    /// The passages that match the words best, without their cosines.
+    pub(crate) passages: Vec<Candidate>,
 }
 
 /// The terms of a search, as far as the caller's passages hold them.
@@ -54,14 +59,37 @@ pub(crate) struct Terms {
     /// How many postings of each to read.
     most: Vec<i64>,
     /// The place in [`Search::terms`] and the weight of each, by its number.
-    pub(crate) known: HashMap<i64, (u16, f32)>,
+    known: HashMap<i64, (u16, f32)>,
+}
+
+impl Terms {
+    /// Reads a row with the columns of a passage ([`held`]).
+    pub(crate) fn candidate(&self, row: &QueryResult) -> Result<Candidate> {
+        let terms: Vec<i64> = get::<Option<Vec<i64>>>(row, "terms")?.unwrap_or_default();
+        let impacts: Vec<f32> = get::<Option<Vec<f32>>>(row, "impacts")?.unwrap_or_default();
+        let mut matched: Vec<(u16, f32)> = terms
+            .iter()
+            .zip(impacts)
+            .filter_map(|(term, impact)| self.known.get(term).map(|&(place, weight)| (place, weight * impact)))
+            .collect();
+        matched.sort_unstable_by_key(|&(place, _)| place);
+        Ok(Candidate {
+            chunk: get(row, "id")?,
+            memory: MemoryId(get(row, "memory_id")?),
+            message: get(row, "message_id")?,
+            source: get(row, "source")?,
+            length: unsigned(get::<i32>(row, "length")?)?,
+            cosine: get(row, "cosine")?,
+            matched,
+        })
+    }
 }
 
 impl PgStore {
     /// Looks for the words of a search.
     pub(crate) async fn keywords(&self, ctx: &Ctx, search: &Search) -> Result<Keywords> {
         let model = self.model_number(&search.model).await?;
-        let transaction = self.begin_with(Scope::User(ctx.user.id), &use_index(search.depth)).await?;
+        let transaction = self.begin_with(Scope::User(ctx.user.id), LOOK_UP).await?;
         let mut values = readable_values(ctx, search.filter.namespace.as_deref());
         values.extend([model.into(), search.terms.clone().into()]);
         let row = transaction.one(&known(), values).await?.ok_or_else(|| Error::internal("a count without a row"))?;
@@ -75,9 +103,8 @@ impl PgStore {
         let unindexed: u32 = unsigned(get::<i64>(&row, "unindexed")?)?;
         let pending = unindexed + unsigned::<i64, u32>(get::<i64>(&row, "pending")?)?;
         let is_small = search.exact || transaction.is_small(search, &place, self.options.exact_up_to).await?;
-        let chunks = transaction.best_by_keyword(search, &place, &terms, is_small).await?;
-        transaction.commit().await?;
-        Ok(Keywords { place, pending, unindexed, weights, terms, is_small, chunks })
+        let passages = transaction.best_by_keyword(search, &place, &terms, is_small).await?;
+        Ok(Keywords { place, pending, unindexed, weights, terms, is_small, passages })
     }
 }
 
@@ -109,7 +136,13 @@ impl Transaction {
     }
 
     /// The passages with the greatest BM25 scores.
-    async fn best_by_keyword(&self, search: &Search, place: &Place, terms: &Terms, is_small: bool) -> Result<Vec<i64>> {
+    async fn best_by_keyword(
+        &self,
+        search: &Search,
+        place: &Place,
+        terms: &Terms,
+        is_small: bool,
+    ) -> Result<Vec<Candidate>> {
         if terms.ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -158,17 +191,41 @@ impl Transaction {
         // Of each memory only the best count: a long one that speaks of nothing else must not keep the others out.
         let looked_at = if is_small { String::new() } else { format!(" limit {}", LOOKED_AT * search.depth) };
         let each = each(search);
+        let unfiltered = if is_small || search.filter.is_narrow() { "" } else { &conditions };
         let best = format!(
-            "select id from (
-                 select s.id, s.score, row_number() over (partition by {each} order by s.score desc, s.id) as place
-                 from ({scored} order by score desc, id{looked_at}) s join chunks c on c.id = s.id
-             ) ranked
-             where place <= {PASSAGES_EACH} order by score desc, id limit {}",
-            search.depth
+            "with best as materialized (
+                 select id from (
+                     select s.id, s.score, row_number() over (partition by {each} order by s.score desc, s.id) as place
+                     from ({scored} order by score desc, id{looked_at}) s join chunks c on c.id = s.id
+                 ) ranked
+                 where place <= {PASSAGES_EACH} order by score desc, id limit {depth}
+             )
+             select c.id, c.memory_id, c.length, m.source, null::real as cosine, {held}
+             from best join chunks c on c.id = best.id join memories m on m.id = c.memory_id {holding}
+             where m.forgotten_at is null{unfiltered}",
+            depth = search.depth,
+            held = held(search),
+            holding = holding(2),
         );
         let rows = self.all(&best, values).await?;
-        rows.iter().map(|row| get(row, "id")).collect()
+        rows.iter().map(|row| terms.candidate(row)).collect()
     }
+}
+
+/// The last columns of a passage, from [`holding`].
+pub(crate) fn held(search: &Search) -> String {
+    let message = if search.filter.session.is_some() { "c.message_id" } else { "null::bigint as message_id" };
+    format!("{message}, k.terms, k.impacts")
+}
+
+/// Joins chunks `c` with the terms of the search that each holds, as a table `k`; their numbers are the given value.
+pub(crate) fn holding(terms: usize) -> String {
+    format!(
+        "left join lateral (
+             select array_agg(p.term_id) as terms, array_agg(p.impact) as impacts from postings p
+             where p.chunk_id = c.id and p.term_id = any(${terms}::bigint[])
+         ) k on true"
+    )
 }
 
 /// What counts once in an answer, as a list of columns of chunks `c`: a memory, or a message where one session is searched.

@@ -5,7 +5,7 @@
 //! enough that matches (`hnsw.iterative_scan`). The keyword side ([`crate::keywords`]) is asked first, while the query is
 //! still being embedded. Whatever either side finds is then scored on the other one too.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use polymnemo_memory::{
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     PgStore,
-    keywords::{Keywords, PASSAGES_EACH, each, matches, matching},
+    keywords::{Keywords, PASSAGES_EACH, each, held, holding, matches, matching},
     memories::{FROM_MEMORIES, MEMORY_COLUMNS, conditions, memory},
     sessions::hits::message_hit,
     transaction::{Scope, Transaction, get, unsigned},
@@ -45,8 +45,16 @@ struct PgRecall {
     user: UserId,
     search: Search,
     keywords: Keywords,
-    /// The transaction of what follows after the keywords, and the vector that it is about.
-    reading: Option<(Transaction, Vec<f32>)>,
+    reading: Option<Reading>,
+}
+
+/// What follows after the keywords.
+struct Reading {
+    transaction: Transaction,
+    /// What the search is about.
+    vector: Vec<f32>,
+    /// The memories of the candidates.
+    candidates: Vec<Uuid>,
 }
 
 impl PgStore {
@@ -118,36 +126,35 @@ impl RecallSteps for PgRecall {
         }
         let transaction = self.store.begin_with(Scope::User(self.user), &use_index(self.search.depth)).await?;
         let mut values = self.values(vector);
-        values.push(self.keywords.chunks.clone().into());
+        values.push(self.keywords.passages.iter().map(|passage| passage.chunk).collect::<Vec<_>>().into());
         let conditions = conditions(&self.search.filter, false, &mut values);
-        let rows = if self.keywords.is_small {
-            transaction.all(&self.scan(&conditions), values).await?
+        let (passages, compared) = if self.keywords.is_small {
+            self.scan(&transaction, &conditions, values).await?
         } else {
-            self.look_up_enough(&transaction, &conditions, &values).await?
+            (self.look_up_enough(&transaction, &conditions, &values).await?, None)
         };
-        self.reading = Some((transaction, vector.to_vec()));
-        let compared = match rows.first().filter(|_| self.keywords.is_small) {
-            Some(row) => Some(unsigned(get::<i64>(row, "compared")?)?),
-            None => None,
-        };
-        let passages = rows.iter().map(|row| self.candidate(row)).collect::<Result<_>>()?;
+        let candidates = passages.iter().map(|passage| passage.memory.0).collect();
+        self.reading = Some(Reading { transaction, vector: vector.to_vec(), candidates });
         let Keywords { pending, unindexed, .. } = self.keywords;
         Ok(Candidates { passages, weights, scope, pending, unindexed, compared })
     }
 
     async fn neighbourhood(&mut self, memories: &[MemoryId]) -> Result<Neighbourhood> {
-        let Some((transaction, vector)) = self.reading.as_ref().filter(|_| !memories.is_empty()) else {
+        let Some(Reading { transaction, vector, candidates }) = self.reading.as_ref().filter(|_| !memories.is_empty())
+        else {
             return Ok(Neighbourhood::default());
         };
         let anchors: Vec<Uuid> = memories.iter().map(|memory| memory.0).collect();
         let mut values = self.values(vector);
-        values.push(anchors.into());
+        values.extend([anchors.into(), candidates.clone().into()]);
         let conditions = conditions(&self.search.filter, false, &mut values);
         // Both directions walk the index on (namespace, time, id) from the anchor. What does not match the filter is left
         // out afterwards: walking on until something matches could lead through the whole store.
         let side = |comparison: &str, order: &str, sign: &str| {
             format!(
-                "select m.id, {sign}row_number() over (order by m.occurred_at {order}, m.id {order}) as place, m.occurred_at from (
+                "select m.id, {sign}row_number() over (order by m.occurred_at {order}, m.id {order}) as place,
+                     m.occurred_at, m.source
+                 from (
                      select m.* from memories m
                      where m.namespace_id = a.namespace_id and m.forgotten_at is null
                        and (m.occurred_at, m.id) {comparison} (a.occurred_at, a.id)
@@ -155,40 +162,41 @@ impl RecallSteps for PgRecall {
                  ) m where m.client is not distinct from a.client{conditions}"
             )
         };
+        // First the rows of neighbours, then the passages, with the columns of the others empty.
         let sql = format!(
             "with near as materialized (
-                 select a.id as anchor, near.id, near.place, near.occurred_at
+                 select a.id as anchor, near.*
                  from memories a cross join lateral (
-                     {} union all {} union all select a.id, 0, a.occurred_at
+                     {before} union all {after} union all select a.id, 0, a.occurred_at, a.source
                  ) near
                  where a.id = any($4) and a.namespace_id = any($1)
              ),
-             found as materialized (
-                 select c.id, c.memory_id, c.length from chunks c
-                 where c.memory_id in (select id from near) and c.ordinal = 0 and c.namespace_id = any($1)
-             ),
-             scored as materialized ({})
-             select near.anchor, near.id as neighbour, near.occurred_at, scored.*
-             from near left join scored on scored.memory_id = near.id
-             order by near.anchor, near.place",
-            side("<", "desc", "-"),
-            side(">", "asc", ""),
-            self.scored(""),
+             new as materialized (
+                 select distinct id, source from near where (id in (select unnest($5::uuid[]))) is false
+             )
+             select null::uuid as anchor, null::bigint as place, null::uuid as neighbour, null::timestamptz as occurred_at,
+                 c.id, c.memory_id, c.length, new.source, (1 - ({distance}))::real as cosine, {held}
+             from new join chunks c on c.memory_id = new.id and c.ordinal = 0 and c.namespace_id = any($1)
+             left join vectors v on v.model_id = {model} and v.chunk_id = c.id {holding}
+             union all
+             select anchor, place, id, occurred_at, null, null, null, null, null, null, null, null from near
+             order by anchor, place",
+            before = side("<", "desc", "-"),
+            after = side(">", "asc", ""),
+            distance = self.keywords.place.distance(2),
+            model = self.keywords.place.model,
+            held = held(&self.search),
+            holding = holding(3),
         );
         let rows = transaction.all(&sql, values).await?;
-        let mut seen = HashSet::new();
-        let mut passages = Vec::with_capacity(rows.len());
-        for row in &rows {
-            // Two anchors may have a neighbour in common; and what was forgotten meanwhile has no passage.
-            if get::<Option<i64>>(row, "id")?.is_some_and(|chunk| seen.insert(chunk)) {
-                passages.push(self.candidate(row)?);
-            }
-        }
-        Ok(Neighbourhood { rows: rows_of_neighbours(&rows)?, passages })
+        let of_neighbours = |row: &&QueryResult| matches!(get::<Option<Uuid>>(row, "anchor"), Ok(Some(_)));
+        let (near, passages): (Vec<_>, Vec<_>) = rows.iter().partition(of_neighbours);
+        let passages = passages.into_iter().map(|row| self.keywords.terms.candidate(row)).collect::<Result<_>>()?;
+        Ok(Neighbourhood { rows: rows_of_neighbours(&near)?, passages })
     }
 
     async fn passages(&mut self, chunks: &[i64]) -> Result<Vec<Passage>> {
-        let Some((transaction, _)) = self.reading.as_ref().filter(|_| !chunks.is_empty()) else {
+        let Some(Reading { transaction, .. }) = self.reading.as_ref().filter(|_| !chunks.is_empty()) else {
             return Ok(Vec::new());
         };
         let rows = transaction
@@ -221,13 +229,53 @@ impl RecallSteps for PgRecall {
 
     async fn finish(self: Box<Self>) -> Result<()> {
         match self.reading {
-            Some((transaction, _)) => transaction.commit().await,
+            Some(Reading { transaction, .. }) => transaction.commit().await,
             None => Ok(()),
         }
     }
 }
 
 impl PgRecall {
+    /// The candidates from every passage in scope, with the number of memories that were compared.
+    async fn scan(
+        &self,
+        transaction: &Transaction,
+        conditions: &str,
+        values: Vec<Value>,
+    ) -> Result<(Vec<Candidate>, Option<u32>)> {
+        let sql = format!(
+            "with scope as materialized (
+                 select c.id, c.memory_id, {each} as each, m.source from chunks c join memories m on m.id = c.memory_id
+                 where c.namespace_id = any($1) and m.forgotten_at is null{conditions}
+             ),
+             near as materialized (
+                 select s.*, {distance} as distance
+                 from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
+             ),
+             close as materialized (
+                 select * from (
+                     select near.*, row_number() over (partition by each order by distance, id) as place from near
+                 ) ranked
+                 where place <= {PASSAGES_EACH} order by distance, id limit {depth}
+             ),
+             compared as (
+                 select count(distinct memory_id) as compared from (
+                     select memory_id from near union all select memory_id from scope where id = any($4)
+                 ) each_passage
+             )
+             select scored.*, compared.compared from compared left join ({scored}) scored on true",
+            depth = self.search.depth,
+            model = self.keywords.place.model,
+            distance = self.keywords.place.distance(2),
+            each = each(&self.search),
+            scored = self.scored(),
+        );
+        let mut rows = transaction.all(&sql, values).await?;
+        let compared = rows.first().map(|row| unsigned(get::<i64>(row, "compared")?)).transpose()?;
+        rows.retain(|row| !matches!(get::<Option<i64>>(row, "id"), Ok(None)));
+        Ok((self.together(&rows)?, compared))
+    }
+
     /// The candidates from the indexes. Where nearly all of them are of a few long memories, which would keep all others out,
     /// it is looked further.
     async fn look_up_enough(
@@ -235,76 +283,72 @@ impl PgRecall {
         transaction: &Transaction,
         conditions: &str,
         values: &[Value],
-    ) -> Result<Vec<QueryResult>> {
+    ) -> Result<Vec<Candidate>> {
         let mut depth = self.search.depth;
         loop {
-            let rows = transaction.all(&self.look_up(conditions, depth), values.to_vec()).await?;
-            let memories = rows.iter().map(|row| get::<Uuid>(row, "memory_id")).collect::<Result<HashSet<_>>>()?;
-            let is_enough = rows.len() < depth as usize || memories.len() * FEW >= self.search.depth as usize;
+            let found = self.together(&transaction.all(&self.look_up(conditions, depth), values.to_vec()).await?)?;
+            let memories: HashSet<MemoryId> = found.iter().map(|candidate| candidate.memory).collect();
+            let is_enough = found.len() < depth as usize || memories.len() * FEW >= self.search.depth as usize;
             if is_enough || depth >= MOST_LOOKED_AT {
-                return Ok(rows);
+                return Ok(found);
             }
             depth = (depth * 4).min(MOST_LOOKED_AT);
-            transaction.run_unprepared(use_index(depth).trim_start_matches("; ")).await?;
+            transaction.run_unprepared(&use_index(depth)).await?;
         }
-    }
-
-    /// The statement for candidates from every passage in scope, each with the number of memories that were compared.
-    fn scan(&self, conditions: &str) -> String {
-        format!(
-            "with scope as materialized (
-                 select c.id, c.memory_id, c.length, {each} as each from chunks c join memories m on m.id = c.memory_id
-                 where c.namespace_id = any($1) and m.forgotten_at is null{conditions}
-             ),
-             near as materialized (
-                 select s.id, s.memory_id, s.each, {distance} as distance
-                 from scope s join vectors v on v.model_id = {model} and v.chunk_id = s.id
-             ),
-             close as materialized (
-                 select id from (
-                     select id, distance, row_number() over (partition by each order by distance, id) as place from near
-                 ) ranked
-                 where place <= {PASSAGES_EACH} order by distance, id limit {depth}
-             ),
-             found as materialized (
-                 select s.* from scope s where s.id in (select id from close union select unnest($4::bigint[]))
-             ),
-             compared as (
-                 select count(distinct memory_id) as memories
-                 from (select memory_id from near union all select memory_id from found) each_passage
-             )
-             select scored.*, (select memories from compared) as compared from ({scored}) scored",
-            depth = self.search.depth,
-            model = self.keywords.place.model,
-            distance = self.keywords.place.distance(2),
-            each = each(&self.search),
-            scored = self.scored(""),
-        )
     }
 
     /// The statement for candidates from the indexes, so many of them by meaning.
     fn look_up(&self, conditions: &str, depth: u32) -> String {
-        let (with_matching, memories, matches) = if self.search.filter.is_narrow() {
-            (format!("{}, ", matching(conditions)), "", matches("v"))
+        let distance = self.keywords.place.distance(2);
+        let near = format!("v.chunk_id as id, v.memory_id, {distance} as distance");
+        let of_model = format!("v.model_id = {} and v.namespace_id = any($1)", self.keywords.place.model);
+        let best = format!("order by {distance} limit {depth}");
+        let (with_matching, close) = if self.search.filter.is_narrow() {
+            let close = format!(
+                "select near.*, m.source from (
+                     select {near} from vectors v where {of_model} and {matches} {best}
+                 ) near join memories m on m.id = near.memory_id",
+                matches = matches("v")
+            );
+            (format!("{}, ", matching(conditions)), close)
         } else {
-            let matches = format!("m.forgotten_at is null{conditions}");
-            (String::new(), " join memories m on m.id = v.memory_id", matches)
+            let close = format!(
+                "select {near}, m.source from vectors v join memories m on m.id = v.memory_id
+                 where {of_model} and m.forgotten_at is null{conditions} {best}"
+            );
+            (String::new(), close)
         };
+        format!("with {with_matching}close as materialized ({close}) {}", self.scored())
+    }
+
+    /// What is known of the passages in the table `close`, but for those that were found by keyword; and then what was not
+    /// known of these, their cosines.
+    fn scored(&self) -> String {
         format!(
-            "with {with_matching}close as materialized (
-                 select v.chunk_id as id from vectors v{memories}
-                 where v.model_id = {model} and v.namespace_id = any($1) and {matches}
-                 order by {distance} limit {depth}
-             ),
-             found as materialized (
-                 select c.id, c.memory_id, c.length from chunks c
-                 where c.id in (select id from close union select unnest($4::bigint[])) and c.namespace_id = any($1)
-             )
-             {scored}",
-            model = self.keywords.place.model,
+            "select c.id, close.memory_id, c.length, close.source, (1 - close.distance)::real as cosine, {held}
+             from close join chunks c on c.id = close.id {holding}
+             where close.id <> all($4)
+             union all
+             select v.chunk_id, null, null, null, (1 - ({distance}))::real, null, null, null
+             from vectors v where v.model_id = {model} and v.chunk_id = any($4)",
+            held = held(&self.search),
+            holding = holding(3),
             distance = self.keywords.place.distance(2),
-            scored = self.scored(conditions),
+            model = self.keywords.place.model,
         )
+    }
+
+    /// The candidates of both sides, from the rows of [`Self::scored`].
+    fn together(&self, rows: &[QueryResult]) -> Result<Vec<Candidate>> {
+        let mut all = self.keywords.passages.clone();
+        let places: HashMap<i64, usize> = all.iter().enumerate().map(|(place, found)| (found.chunk, place)).collect();
+        for row in rows {
+            match places.get(&get(row, "id")?).and_then(|place| all.get_mut(*place)) {
+                Some(found) => found.cosine = get(row, "cosine")?,
+                None => all.push(self.keywords.terms.candidate(row)?),
+            }
+        }
+        Ok(all)
     }
 
     /// The first values of each statement: the namespaces, the vector, the terms' numbers. The depth is in the statements
@@ -315,49 +359,6 @@ impl PgRecall {
             vector.to_vec().into(),
             self.keywords.terms.ids.clone().into(),
         ]
-    }
-
-    /// Scores the passages of the table `found` on both sides: the columns that [`Self::candidate`] reads.
-    fn scored(&self, conditions: &str) -> String {
-        format!(
-            "select f.id, f.memory_id, f.length, m.source, (1 - ({distance}))::real as cosine, k.terms, k.impacts, {message}
-             from found f
-             join memories m on m.id = f.memory_id
-             left join vectors v on v.model_id = {model} and v.chunk_id = f.id
-             left join lateral (
-                 select array_agg(p.term_id) as terms, array_agg(p.impact) as impacts from postings p
-                 where p.chunk_id = f.id and p.term_id = any($3::bigint[])
-             ) k on true
-             where m.forgotten_at is null{conditions}",
-            distance = self.keywords.place.distance(2),
-            model = self.keywords.place.model,
-            message = match self.search.filter.session {
-                Some(_) => "(select c.message_id from chunks c where c.id = f.id) as message_id",
-                None => "null::bigint as message_id",
-            },
-        )
-    }
-
-    fn candidate(&self, row: &QueryResult) -> Result<Candidate> {
-        let terms: Vec<i64> = get::<Option<Vec<i64>>>(row, "terms")?.unwrap_or_default();
-        let impacts: Vec<f32> = get::<Option<Vec<f32>>>(row, "impacts")?.unwrap_or_default();
-        let mut matched: Vec<(u16, f32)> = terms
-            .iter()
-            .zip(impacts)
-            .filter_map(|(term, impact)| {
-                self.keywords.terms.known.get(term).map(|&(place, weight)| (place, weight * impact))
-            })
-            .collect();
-        matched.sort_unstable_by_key(|&(place, _)| place);
-        Ok(Candidate {
-            chunk: get(row, "id")?,
-            memory: MemoryId(get(row, "memory_id")?),
-            message: get(row, "message_id")?,
-            source: get(row, "source")?,
-            length: unsigned(get::<i32>(row, "length")?)?,
-            cosine: get(row, "cosine")?,
-            matched,
-        })
     }
 }
 
@@ -373,19 +374,24 @@ const MOST_LOOKED_AT: u32 = 960;
 /// the other.
 const COMPARE_ALL: &str = "set local enable_nestloop = off";
 
-/// Settings for a transaction: the planner takes the HNSW index, and the index goes on until enough rows match. All else is
-/// looked up for the few rows that were found, whatever the planner thinks of their number.
-pub(crate) fn use_index(depth: u32) -> String {
+/// Further settings for a transaction: whatever the planner thinks of their number, rows are looked up for the few that were
+/// found, never read whole.
+pub(crate) const LOOK_UP: &str =
+    "set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off";
+
+/// The same, and the planner takes the HNSW index, which goes on until enough rows match. Before the database has counted
+/// what came in a minute ago, the planner takes it for little, and would read and sort it all.
+fn use_index(depth: u32) -> String {
     format!(
-        "; set local hnsw.iterative_scan = strict_order; set local hnsw.ef_search = {}; \
-         set local hnsw.max_scan_tuples = 200000; set local enable_seqscan = off; \
-         set local enable_hashjoin = off; set local enable_mergejoin = off",
+        "{LOOK_UP}; set local enable_sort = off; set local enable_incremental_sort = off; \
+         set local hnsw.iterative_scan = strict_order; set local hnsw.ef_search = {}; \
+         set local hnsw.max_scan_tuples = 200000",
         depth.clamp(40, 1_000)
     )
 }
 
 /// Cuts the rows of neighbours where more than an hour lies between two of them.
-fn rows_of_neighbours(rows: &[QueryResult]) -> Result<Vec<Vec<MemoryId>>> {
+fn rows_of_neighbours(rows: &[&QueryResult]) -> Result<Vec<Vec<MemoryId>>> {
     const TOGETHER: time::Duration = time::Duration::hours(1);
     let mut all: Vec<Vec<MemoryId>> = Vec::new();
     let mut last: Option<(Uuid, time::OffsetDateTime)> = None;

@@ -17,6 +17,7 @@ use proptest::{
     strategy::ValueTree as _,
     test_runner::TestRunner,
 };
+use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, Statement};
 
 fn text(content: &str) -> RememberRequest {
     RememberRequest { content: content.to_owned(), ..RememberRequest::default() }
@@ -435,4 +436,52 @@ async fn a_small_store_beside_a_huge_one_gets_exactly_what_a_scan_finds() {
         assert!(!by_scan.hits.is_empty());
         assert_eq!(ids(&by_index), ids(&by_scan), "{words:?}");
     }
+}
+
+/// Before a database has counted its rows, half a minute after they came in, it takes them for a few.
+#[tokio::test]
+async fn what_the_database_has_not_counted_yet_is_still_looked_up_in_the_index() {
+    let database = TestDatabase::create().await;
+    let [index, _] = by_index_and_by_scan(database.url()).await;
+    let [first, alice] = [ctx(&index, "first").await, ctx(&index, "alice").await];
+    for number in 0..20 {
+        let content = format!("{} {} note {number}", WORDS[number % 24], WORDS[(number * 7 + 3) % 24]);
+        index.remember(&first, text(&content)).await.unwrap();
+    }
+    let admin = database.connect_as_superuser().await;
+    crate::support::fill_with_copies(&admin, alice.user.id, first.user.id, 100).await;
+    let uncounted = "
+        do $$ declare name text; begin
+            foreach name in array array['memories', 'tags', 'chunks', 'vectors', 'terms', 'postings', 'messages'] loop
+                execute format('alter table %I set (autovacuum_enabled = off)', name);
+                perform pg_clear_relation_stats(current_schema, name);
+            end loop;
+        end $$;
+        delete from pg_statistic where starelid >= 16384;
+        select pg_stat_reset()";
+    admin.execute_unprepared(uncounted).await.unwrap();
+
+    // Each connection tells within a second or so what it read.
+    let mut read = (0, 0);
+    for round in 0..40 {
+        index.remember(&alice, text(&format!("a violin in the snow, note {round}"))).await.unwrap();
+        assert!(!index.recall(&alice, query("violin snow")).await.unwrap().hits.is_empty());
+        read = rows_read_of_vectors(&admin).await;
+        if read.0 >= 20 {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    let (searches, rows) = read;
+    assert!(searches >= 20, "the index on vectors was asked {searches} times");
+    assert!(rows < searches * 500, "{rows} rows of 2,000 were read in {searches} searches");
+}
+
+/// How often the HNSW index was asked, and how many rows of vectors were read from any index.
+async fn rows_read_of_vectors(admin: &DatabaseConnection) -> (i64, i64) {
+    let sql = "select coalesce(sum(idx_scan) filter (where indexrelname like 'vectors_hnsw_%'), 0)::bigint as searches,
+                   coalesce(sum(idx_tup_read), 0)::bigint as rows
+               from pg_stat_user_indexes where relname = 'vectors'";
+    let row = admin.query_one_raw(Statement::from_string(DbBackend::Postgres, sql)).await.unwrap().unwrap();
+    (row.try_get("", "searches").unwrap(), row.try_get("", "rows").unwrap())
 }
