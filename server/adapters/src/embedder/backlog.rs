@@ -15,6 +15,10 @@ const RUN_TOKENS: usize = 256;
 /// The most passages in a run.
 const RUN_PASSAGES: usize = 8;
 
+/// What a run takes beside the time for its tokens, as a number of tokens: a passage that would be padded with more, or
+/// would have others padded, is better off in a run of its own. Measured on two cores.
+const RUN_COST: usize = 16;
+
 /// How many passages are looked through for ones of the same length.
 const WINDOW: usize = 128;
 
@@ -104,25 +108,25 @@ impl Backlog {
         }
 
         let Some(oldest) = self.window.front().map(|passage| passage.tokens) else { return Vec::new() };
-        let tolerance = (oldest / 5).max(4);
         let mut longest = oldest;
         let mut chosen = vec![0];
-        let mut similar: Vec<(usize, usize)> = self
+        let mut others: Vec<(usize, usize)> = self
             .window
             .iter()
             .enumerate()
             .skip(1)
             .map(|(place, passage)| (passage.tokens.abs_diff(oldest), place))
-            .filter(|(difference, _)| *difference <= tolerance)
+            .filter(|(difference, _)| *difference <= RUN_COST)
             .collect();
-        similar.sort_unstable();
-        for (_, place) in similar {
+        others.sort_unstable();
+        for (_, place) in others {
             let tokens = self.window.get(place).map_or(0, |passage| passage.tokens);
-            if chosen.len() == RUN_PASSAGES || (chosen.len() + 1) * longest.max(tokens) > RUN_TOKENS {
-                break;
+            let (before, after) = (chosen.len() * longest, (chosen.len() + 1) * longest.max(tokens));
+            let has_room = chosen.len() < RUN_PASSAGES && after <= RUN_TOKENS;
+            if has_room && after - before - tokens <= RUN_COST {
+                longest = longest.max(tokens);
+                chosen.push(place);
             }
-            longest = longest.max(tokens);
-            chosen.push(place);
         }
         // From the back, so that the places of the others stay right.
         chosen.sort_unstable_by(|left, right| right.cmp(left));
@@ -225,6 +229,27 @@ mod tests {
         run(&mut backlog);
         assert_eq!(second.try_recv().expect("an answer").expect("vectors"), [vec![30.0], vec![200.0]]);
         assert!(backlog.is_empty());
+    }
+
+    #[test]
+    fn a_run_takes_in_what_is_padded_by_less_than_another_run_would_cost() {
+        for (lengths, runs) in [
+            (&[10, 26][..], &[&[10, 26][..]][..]),
+            (&[10, 27], &[&[10], &[27]]),
+            // The longer one would have each of the others padded.
+            (&[20, 20, 20, 20, 25], &[&[20, 20, 20, 20], &[25]]),
+            // Too long for the run, but a shorter one is not.
+            (&[30, 30, 30, 30, 30, 30, 30, 36, 23], &[&[23, 30, 30, 30, 30, 30, 30, 30], &[36]]),
+        ] {
+            let mut backlog = Backlog::default();
+            let _answer = request(&mut backlog, lengths);
+            let mut found: Vec<Vec<usize>> = Vec::new();
+            while !backlog.is_empty() {
+                found.push(run(&mut backlog).iter().map(String::len).collect());
+            }
+            found.iter_mut().for_each(|run| run.sort_unstable());
+            assert_eq!(found, runs, "{lengths:?}");
+        }
     }
 
     #[test]
