@@ -98,20 +98,20 @@ impl Embedder for TimedEmbedder {
     }
 }
 
-/// Remembers which passages were embedded, so that the embedder can be measured with the same ones.
+/// Remembers which passages were embedded at a time, so that the embedder can be measured with the same ones.
 pub(crate) struct RecordingEmbedder {
     real: Arc<dyn Embedder>,
-    passages: Mutex<Vec<String>>,
+    requests: Mutex<Vec<Vec<String>>>,
 }
 
 impl RecordingEmbedder {
     pub(crate) fn new(real: Arc<dyn Embedder>) -> Self {
-        Self { real, passages: Mutex::default() }
+        Self { real, requests: Mutex::default() }
     }
 
-    /// The passages since this was asked last.
-    pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.passages.lock().unwrap_or_else(PoisonError::into_inner))
+    /// What was to be embedded since this was asked last, request by request.
+    pub(crate) fn take(&self) -> Vec<Vec<String>> {
+        std::mem::take(&mut *self.requests.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -134,7 +134,7 @@ impl Embedder for RecordingEmbedder {
     }
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>> {
-        self.passages.lock().unwrap_or_else(PoisonError::into_inner).extend(texts.iter().cloned());
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(texts.clone());
         self.real.embed_passages(texts).await
     }
 

@@ -1,4 +1,4 @@
-//! `remember` with the real model, against what the model could do at best.
+//! `remember` with the real model, against what the model does alone: with as many requests at a time, and at best.
 
 use std::{
     path::Path,
@@ -35,7 +35,8 @@ pub(crate) async fn measure(data: &Path, model: &str) -> Result<(), Failure> {
     let app = App::start(&config, embedder.clone()).await?;
     app.service().warm_up().await?;
 
-    let mut table = Table::new(["ingest", "texts", "passages", "s", "texts/s", "passages/s", "of the embedder's"]);
+    let mut table =
+        Table::new(["ingest", "texts", "passages", "s", "texts/s", "passages/s", "of the embedder's", "of its best"]);
     let client = app.client();
     for (series, writers) in (0..).zip(WRITERS) {
         embedder.take();
@@ -44,12 +45,18 @@ pub(crate) async fn measure(data: &Path, model: &str) -> Result<(), Failure> {
         // What a long text has beyond its first passages is embedded in the background and counts as well.
         until_embedded(&client).await?;
         let elapsed = started.elapsed();
-        let passages = embedder.take();
         // The same passages once more, without anything around them.
-        let alone = best_time(real.as_ref(), &passages).await?;
+        let requests = embedder.take();
+        let alone = time_of(real.as_ref(), &requests, writers).await?;
+        let passages = requests.concat();
+        let best = best_time(real.as_ref(), &passages).await?;
         let number = TEXTS as usize;
-        for (name, time) in [(format!("remember, {writers} at a time"), elapsed), ("the embedder alone".into(), alone)]
-        {
+        for (name, time) in [
+            (format!("remember, {writers} at a time"), elapsed),
+            (format!("the embedder alone, {writers} at a time"), alone),
+            ("the embedder alone, in its best batches".into(), best),
+        ] {
+            let percent_of = |other: Duration| format!("{:.0} %", 100.0 * other.as_secs_f64() / time.as_secs_f64());
             table.row([
                 name,
                 number.to_string(),
@@ -57,11 +64,14 @@ pub(crate) async fn measure(data: &Path, model: &str) -> Result<(), Failure> {
                 seconds(time),
                 format!("{:.1}", rate(number, time)),
                 format!("{:.1}", rate(passages.len(), time)),
-                format!("{:.0} %", 100.0 * alone.as_secs_f64() / time.as_secs_f64()),
+                percent_of(alone),
+                percent_of(best),
             ]);
         }
     }
-    println!("{model}; texts of mixed length through the endpoint; the embedder alone in its best batches\n\n{table}");
+    println!(
+        "{model}; texts of mixed length through the endpoint, and the embedder alone with the same passages\n\n{table}"
+    );
     app.stop().await
 }
 
@@ -89,6 +99,17 @@ pub(crate) async fn until_embedded(client: &Client) -> Result<(), Failure> {
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+}
+
+/// The time that the embedder takes for these requests, so many at a time.
+async fn time_of(embedder: &dyn Embedder, requests: &[Vec<String>], at_a_time: usize) -> Result<Duration, Failure> {
+    let started = Instant::now();
+    stream::iter(requests)
+        .map(|passages| embedder.embed_passages(passages.clone()))
+        .buffer_unordered(at_a_time)
+        .try_for_each(async |_| Ok(()))
+        .await?;
+    Ok(started.elapsed())
 }
 
 /// The time that the embedder takes for these passages in the batches that suit it best.
