@@ -85,7 +85,7 @@ pub struct Why {
     pub similarity: Option<String>,
     /// BM25 score of the passage.
     pub keyword: String,
-    /// The query's words that the passage holds, as they are indexed.
+    /// The query's words that the passage holds, in lower case.
     pub words: Vec<String>,
 }
 

@@ -77,7 +77,7 @@ pub fn index_terms(text: &str) -> (Vec<(String, u16)>, u32) {
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut terms: Vec<(String, u16)> = Vec::new();
     let mut length = 0;
-    analyze(text, Side::Index, &mut |term| {
+    analyze(text, Side::Index, &mut |term, _| {
         length += 1;
         if let Some(&place) = places.get(&term) {
             if let Some((_, count)) = terms.get_mut(place) {
@@ -94,14 +94,21 @@ pub fn index_terms(text: &str) -> (Vec<(String, u16)>, u32) {
 /// The terms of a query, without repetitions and without stop words, unless it has no other.
 #[must_use]
 pub fn query_terms(text: &str) -> Vec<String> {
-    let mut terms: Vec<String> = Vec::new();
-    analyze(text, Side::Query, &mut |term| {
-        if !terms.contains(&term) {
-            terms.push(term);
+    query_words(text).into_iter().map(|(term, _)| term).collect()
+}
+
+/// The same, each with the word as it was asked for, in lower case.
+#[must_use]
+pub fn query_words(text: &str) -> Vec<(String, String)> {
+    let mut words: Vec<(String, String)> = Vec::new();
+    analyze(text, Side::Query, &mut |term, word| {
+        if words.iter().all(|(other, _)| *other != term) {
+            let word = word.map_or_else(|| term.clone(), cut);
+            words.push((term, word));
         }
     });
-    let meaningful: Vec<String> = terms.iter().filter(|term| !is_stop_word(term)).cloned().collect();
-    if meaningful.is_empty() { terms } else { meaningful }
+    let meaningful: Vec<_> = words.iter().filter(|(term, _)| !is_stop_word(term)).cloned().collect();
+    if meaningful.is_empty() { words } else { meaningful }
 }
 
 /// What a text has in it, in lower case, where it has a term of the query: for a search in texts that are not indexed yet.
@@ -167,7 +174,8 @@ fn normalized(text: &str) -> impl Iterator<Item = char> {
     text.nfkc().flat_map(char::to_lowercase)
 }
 
-fn analyze(text: &str, side: Side, emit: &mut impl FnMut(String)) {
+/// Gives each term of a text, and the word that it stands for where that is another.
+fn analyze(text: &str, side: Side, emit: &mut impl FnMut(String, Option<&str>)) {
     let text: Vec<char> = normalized(text).collect();
     let mut words = Words::default();
     let mut run: Vec<char> = Vec::new();
@@ -192,11 +200,11 @@ fn analyze(text: &str, side: Side, emit: &mut impl FnMut(String)) {
 }
 
 /// Emits the pairs of a run of unspaced script, and for the index its single characters.
-fn emit_run(run: &mut Vec<char>, side: Side, emit: &mut impl FnMut(String)) {
+fn emit_run(run: &mut Vec<char>, side: Side, emit: &mut impl FnMut(String, Option<&str>)) {
     if side == Side::Index || run.len() == 1 {
-        run.iter().for_each(|&character| emit(character.to_string()));
+        run.iter().for_each(|&character| emit(character.to_string(), None));
     }
-    run.windows(2).for_each(|pair| emit(pair.iter().collect()));
+    run.windows(2).for_each(|pair| emit(pair.iter().collect(), None));
     run.clear();
 }
 
@@ -242,12 +250,12 @@ impl Words {
         self.suffix = !self.parts.is_empty();
     }
 
-    fn finish(&mut self, emit: &mut impl FnMut(String)) {
+    fn finish(&mut self, emit: &mut impl FnMut(String, Option<&str>)) {
         if self.parts.len() > 1 {
-            emit(cut(&self.whole));
+            emit(cut(&self.whole), None);
         }
         for part in self.parts.drain(..) {
-            emit(term(&part));
+            emit(term(&part), Some(&part));
         }
         self.whole.clear();
         self.joiner = None;
@@ -329,6 +337,13 @@ mod tests {
     fn stop_words_leave_a_query_unless_it_has_no_other() {
         assert_eq!(query_terms("What is the name of my dog?"), ["name", "dog"]);
         assert_eq!(query_terms("to be or not to be"), ["to", "be", "or", "not"]);
+    }
+
+    #[test]
+    fn a_query_keeps_its_words_beside_their_terms() {
+        let words: Vec<String> =
+            query_words("Are the Meetings with Zoë at XK-4471 in 柏林?").into_iter().map(|(_, word)| word).collect();
+        assert_eq!(words, ["meetings", "zoë", "xk-4471", "xk", "4471", "柏林"]);
     }
 
     #[test]

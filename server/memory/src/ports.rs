@@ -477,7 +477,8 @@ pub trait RecallSteps: Send + Sync {
     /// by the same client, matching the filter, and no more than an hour apart from each other.
     async fn neighbourhood(&mut self, memories: &[MemoryId]) -> Result<Neighbourhood>;
 
-    /// The texts of candidates, in no particular order; those that vanished meanwhile are left out.
+    /// The texts of candidates, in no particular order. Those that vanished meanwhile, or are not what was searched for any
+    /// more, are left out.
     async fn passages(&mut self, chunks: &[i64]) -> Result<Vec<Passage>>;
 
     /// Ends the recall.

@@ -175,6 +175,7 @@ impl PgStore {
             )
             .await?;
         if let Some(row) = known {
+            transaction.leave();
             return Ok((user(&row)?, app(&row)?));
         }
         let user = user(&transaction.user_of(identity, &identity.subject, defaults).await?)?;

@@ -103,7 +103,11 @@ impl PgStore {
         let unindexed: u32 = unsigned(get::<i64>(&row, "unindexed")?)?;
         let pending = unindexed + unsigned::<i64, u32>(get::<i64>(&row, "pending")?)?;
         let is_small = search.exact || transaction.is_small(search, &place, self.options.exact_up_to).await?;
+        if !is_small {
+            self.count_once(place.scope);
+        }
         let passages = transaction.best_by_keyword(search, &place, &terms, is_small).await?;
+        transaction.leave();
         Ok(Keywords { place, pending, unindexed, weights, terms, is_small, passages })
     }
 }
@@ -211,6 +215,9 @@ impl Transaction {
         rows.iter().map(|row| terms.candidate(row)).collect()
     }
 }
+
+/// Nothing for each of the columns from a passage's memory to its source, and for each of [`held`].
+pub(crate) const NO_PASSAGE: (&str, &str) = ("null, null, null", "null, null, null");
 
 /// The last columns of a passage, from [`holding`].
 pub(crate) fn held(search: &Search) -> String {

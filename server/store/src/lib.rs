@@ -40,6 +40,7 @@ mod server_secrets;
 mod sessions;
 mod settings;
 mod sightings;
+mod statistics;
 mod tokens;
 mod transaction;
 mod trash;
@@ -49,7 +50,7 @@ mod users;
 use std::{
     collections::HashMap,
     str::FromStr as _,
-    sync::{Arc, RwLock},
+    sync::{Arc, RwLock, atomic::AtomicBool},
     time::Duration,
 };
 
@@ -111,6 +112,8 @@ pub struct PgStore {
     models: Arc<RwLock<HashMap<String, i16>>>,
     /// The names of the namespaces that the settings share.
     shared: Arc<RwLock<Vec<String>>>,
+    /// Whether this process has seen to it that the database knows how much it holds.
+    counted: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for PgStore {
@@ -136,7 +139,8 @@ impl PgStore {
     /// [`polymnemo_memory::Error::Unavailable`] where the database can't be reached.
     pub async fn connect(url: &str, options: PgOptions) -> Result<Self> {
         let db = Self::open(url, &options).await?;
-        let mut store = Self { db, options, role: None, models: Arc::default(), shared: Arc::default() };
+        let mut store =
+            Self { db, options, role: None, models: Arc::default(), shared: Arc::default(), counted: Arc::default() };
         store.migrate().await?;
         store.role = store.restricted_role().await?;
         Ok(store)

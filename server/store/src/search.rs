@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::{
     PgStore,
-    keywords::{Keywords, PASSAGES_EACH, each, held, holding, matches, matching},
+    keywords::{Keywords, NO_PASSAGE, PASSAGES_EACH, each, held, holding, matches, matching},
     memories::{FROM_MEMORIES, MEMORY_COLUMNS, conditions, memory},
     sessions::hits::message_hit,
     transaction::{Scope, Transaction, get, unsigned},
@@ -84,10 +84,15 @@ impl PgStore {
         let own = "m.user_id = (select polymnemo_user_id()) and m.superseded_by is null and m.kind = 'memory'";
         let is_small = place.scope <= u64::from(self.options.exact_up_to);
         // The index gives an order by the distance itself, not by a column that holds it.
-        let order = if is_small { "distance" } else { &distance };
+        let (memories, order) = if is_small {
+            (format!("join memories m on m.id = v.memory_id and {own}"), "distance")
+        } else {
+            self.count_once(place.scope);
+            (each_memory(own), distance.as_str())
+        };
         let found = format!(
-            "select v.chunk_id, v.memory_id, {distance} as distance from vectors v join memories m on m.id = v.memory_id
-             where v.model_id = {number} and v.namespace_id = any($1) and {own} order by {order} limit {passages}"
+            "select v.chunk_id, v.memory_id, {distance} as distance from vectors v {memories}
+             where v.model_id = {number} and v.namespace_id = any($1) order by {order} limit {passages}"
         );
         transaction.run_unprepared(&if is_small { COMPARE_ALL.to_owned() } else { use_index(40) }).await?;
         let rows = transaction
@@ -179,7 +184,7 @@ impl RecallSteps for PgRecall {
              from new join chunks c on c.memory_id = new.id and c.ordinal = 0 and c.namespace_id = any($1)
              left join vectors v on v.model_id = {model} and v.chunk_id = c.id {holding}
              union all
-             select anchor, place, id, occurred_at, null, null, null, null, null, null, null, null from near
+             select anchor, place, id, occurred_at, null, {of_memory}, null, {of_search} from near
              order by anchor, place",
             before = side("<", "desc", "-"),
             after = side(">", "asc", ""),
@@ -187,30 +192,34 @@ impl RecallSteps for PgRecall {
             model = self.keywords.place.model,
             held = held(&self.search),
             holding = holding(3),
+            of_memory = NO_PASSAGE.0,
+            of_search = NO_PASSAGE.1,
         );
         let rows = transaction.all(&sql, values).await?;
-        let of_neighbours = |row: &&QueryResult| matches!(get::<Option<Uuid>>(row, "anchor"), Ok(Some(_)));
-        let (near, passages): (Vec<_>, Vec<_>) = rows.iter().partition(of_neighbours);
-        let passages = passages.into_iter().map(|row| self.keywords.terms.candidate(row)).collect::<Result<_>>()?;
-        Ok(Neighbourhood { rows: rows_of_neighbours(&near)?, passages })
+        let (mut near, mut passages) = (Vec::new(), Vec::new());
+        for row in &rows {
+            match get(row, "anchor")? {
+                Some(anchor) => near.push((anchor, MemoryId(get(row, "neighbour")?), get(row, "occurred_at")?)),
+                None => passages.push(self.keywords.terms.candidate(row)?),
+            }
+        }
+        Ok(Neighbourhood { rows: rows_of_neighbours(near), passages })
     }
 
     async fn passages(&mut self, chunks: &[i64]) -> Result<Vec<Passage>> {
         let Some(Reading { transaction, .. }) = self.reading.as_ref().filter(|_| !chunks.is_empty()) else {
             return Ok(Vec::new());
         };
-        let rows = transaction
-            .all(
-                &format!(
-                    "select {MEMORY_COLUMNS}, c.id as chunk, c.text, c.start_byte, s.key, m.content as title, s.messages,
-                         g.number, g.role, g.said_at
-                     from {FROM_MEMORIES} join chunks c on c.memory_id = m.id
-                     left join sessions s on s.memory_id = m.id left join messages g on g.id = c.message_id
-                     where c.id = any($1) and m.namespace_id = any($2) and m.forgotten_at is null"
-                ),
-                vec![chunks.to_vec().into(), self.keywords.place.namespaces.clone().into()],
-            )
-            .await?;
+        let mut values: Vec<Value> = vec![self.keywords.place.namespaces.clone().into(), chunks.to_vec().into()];
+        let conditions = conditions(&self.search.filter, false, &mut values);
+        let sql = format!(
+            "select {MEMORY_COLUMNS}, c.id as chunk, c.text, c.start_byte, s.key, m.content as title, s.messages,
+                 g.number, g.role, g.said_at
+             from {FROM_MEMORIES} join chunks c on c.memory_id = m.id
+             left join sessions s on s.memory_id = m.id left join messages g on g.id = c.message_id
+             where m.namespace_id = any($1) and c.id = any($2) and m.forgotten_at is null{conditions}"
+        );
+        let rows = transaction.all(&sql, values).await?;
         let mut passages = rows
             .iter()
             .map(|row| {
@@ -312,10 +321,8 @@ impl PgRecall {
             );
             (format!("{}, ", matching(conditions)), close)
         } else {
-            let close = format!(
-                "select {near}, m.source from vectors v join memories m on m.id = v.memory_id
-                 where {of_model} and m.forgotten_at is null{conditions} {best}"
-            );
+            let memories = each_memory(&format!("m.forgotten_at is null{conditions}"));
+            let close = format!("select {near}, m.source from vectors v {memories} where {of_model} {best}");
             (String::new(), close)
         };
         format!("with {with_matching}close as materialized ({close}) {}", self.scored())
@@ -329,12 +336,14 @@ impl PgRecall {
              from close join chunks c on c.id = close.id {holding}
              where close.id <> all($4)
              union all
-             select v.chunk_id, null, null, null, (1 - ({distance}))::real, null, null, null
+             select v.chunk_id, {of_memory}, (1 - ({distance}))::real, {of_search}
              from vectors v where v.model_id = {model} and v.chunk_id = any($4)",
             held = held(&self.search),
             holding = holding(3),
             distance = self.keywords.place.distance(2),
             model = self.keywords.place.model,
+            of_memory = NO_PASSAGE.0,
+            of_search = NO_PASSAGE.1,
         )
     }
 
@@ -379,32 +388,33 @@ const COMPARE_ALL: &str = "set local enable_nestloop = off";
 pub(crate) const LOOK_UP: &str =
     "set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off";
 
-/// The same, and the planner takes the HNSW index, which goes on until enough rows match. Before the database has counted
-/// what came in a minute ago, the planner takes it for little, and would read and sort it all.
+/// The same, and a scan of the HNSW index goes on until enough rows match.
 fn use_index(depth: u32) -> String {
     format!(
-        "{LOOK_UP}; set local enable_sort = off; set local enable_incremental_sort = off; \
-         set local hnsw.iterative_scan = strict_order; set local hnsw.ef_search = {}; \
+        "{LOOK_UP}; set local hnsw.iterative_scan = strict_order; set local hnsw.ef_search = {}; \
          set local hnsw.max_scan_tuples = 200000",
         depth.clamp(40, 1_000)
     )
 }
 
-/// Cuts the rows of neighbours where more than an hour lies between two of them.
-fn rows_of_neighbours(rows: &[&QueryResult]) -> Result<Vec<Vec<MemoryId>>> {
+/// Joins vectors `v` with their memories `m`, for which this is a condition and looked up one by one. Left to the planner it
+/// could be the other way round, with all vectors read for each memory.
+fn each_memory(condition: &str) -> String {
+    format!("cross join lateral (select * from memories m where m.id = v.memory_id and {condition} offset 0) m")
+}
+
+/// Cuts neighbours, each with the memory it is one of and its time, into rows where more than an hour lies between two.
+fn rows_of_neighbours(neighbours: Vec<(Uuid, MemoryId, time::OffsetDateTime)>) -> Vec<Vec<MemoryId>> {
     const TOGETHER: time::Duration = time::Duration::hours(1);
-    let mut all: Vec<Vec<MemoryId>> = Vec::new();
+    let mut rows: Vec<Vec<MemoryId>> = Vec::new();
     let mut last: Option<(Uuid, time::OffsetDateTime)> = None;
-    for row in rows {
-        let (anchor, at): (Uuid, time::OffsetDateTime) = (get(row, "anchor")?, get(row, "occurred_at")?);
+    for (anchor, memory, at) in neighbours {
         let goes_on = last.is_some_and(|(other, before)| other == anchor && at - before <= TOGETHER);
-        if !goes_on {
-            all.push(Vec::new());
-        }
-        if let Some(current) = all.last_mut() {
-            current.push(MemoryId(get(row, "neighbour")?));
+        match rows.last_mut().filter(|_| goes_on) {
+            Some(row) => row.push(memory),
+            None => rows.push(vec![memory]),
         }
         last = Some((anchor, at));
     }
-    Ok(all)
+    rows
 }

@@ -36,7 +36,7 @@ pub(crate) enum Scope {
     Background,
 }
 
-/// An open transaction. Dropping it rolls it back, for which nobody waits: one that only read may end so.
+/// An open transaction. Dropping it rolls it back.
 pub(crate) struct Transaction {
     open: Mutex<sqlx::Transaction<'static, Postgres>>,
     keep_statements: bool,
@@ -83,6 +83,15 @@ impl Transaction {
     /// Commits. Only after this may anything be reported as done.
     pub(crate) async fn commit(self) -> Result<()> {
         self.open.into_inner().commit().await.map_err(from_sqlx)
+    }
+
+    /// Ends a transaction that only read, for which nobody has to wait.
+    pub(crate) fn leave(self) {
+        tokio::spawn(async move {
+            if let Err(error) = self.commit().await {
+                tracing::warn!(%error, "a transaction that only read did not end as it should");
+            }
+        });
     }
 
     /// Runs a statement; gives the number of rows it affected.

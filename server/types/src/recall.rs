@@ -37,7 +37,7 @@ pub struct Why {
     pub similarity: Option<f32>,
     /// BM25 score of the passage.
     pub keyword: f32,
-    /// The query's words that the passage holds, as they are indexed.
+    /// The query's words that the passage holds, in lower case.
     pub matched: Vec<String>,
 }
 

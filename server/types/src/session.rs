@@ -260,7 +260,7 @@ pub struct SessionMatch {
     pub at: Option<Timestamp>,
     /// The passage of the message that fits best.
     pub passage: String,
-    /// The query's words that the passage holds, as they are indexed.
+    /// The query's words that the passage holds, in lower case.
     pub matched: Vec<String>,
 }
 

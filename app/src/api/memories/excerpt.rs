@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use polymnemo_memory::analyze::index_terms;
+use polymnemo_memory::analyze::{index_terms, query_terms};
 
 use super::Piece;
 
@@ -20,8 +20,7 @@ pub(crate) struct Marker {
 }
 
 impl Marker {
-    /// The part of a passage around the first of the words that were searched for, which are given
-    /// as they are indexed.
+    /// The part of a passage around the first of the words that were searched for.
     pub(crate) fn excerpt(&mut self, passage: &str, words: &[String]) -> Vec<Piece> {
         let marks = self.marks(passage, words);
         let first = marks.first().map_or(0, |mark| mark.start);
@@ -56,11 +55,11 @@ impl Marker {
     /// Where the words are, in ascending order; the ranges may overlap.
     fn marks(&mut self, passage: &str, words: &[String]) -> Vec<Range<usize>> {
         let mut marks: Vec<Range<usize>> = Vec::new();
-        let (unspaced, spaced): (Vec<&String>, Vec<&String>) =
-            words.iter().partition(|word| word.chars().any(is_unspaced));
+        let (unspaced, spaced): (Vec<String>, Vec<String>) =
+            words.iter().flat_map(|word| query_terms(word)).partition(|term| term.chars().any(is_unspaced));
         // Scripts without spaces are indexed by characters and pairs of them, just as they stand there.
-        for word in unspaced {
-            marks.extend(passage.match_indices(word.as_str()).map(|(start, found)| start..start + found.len()));
+        for pair in unspaced {
+            marks.extend(passage.match_indices(pair.as_str()).map(|(start, found)| start..start + found.len()));
         }
         if !spaced.is_empty() {
             for range in words_of(passage) {
@@ -69,7 +68,7 @@ impl Marker {
                     .terms
                     .entry(word)
                     .or_insert_with_key(|word| index_terms(word).0.into_iter().map(|(term, _)| term).collect());
-                if terms.iter().any(|term| spaced.contains(&term)) {
+                if terms.iter().any(|term| spaced.contains(term)) {
                     marks.push(range);
                 }
             }
@@ -129,9 +128,9 @@ mod tests {
 
     #[test]
     fn words_are_found_by_their_stem() {
-        assert_eq!(excerpt("The databases moved.", &["databas", "move"]), "The [databases] [moved].");
-        assert_eq!(excerpt("Nothing here", &["databas"]), "Nothing here");
-        assert_eq!(excerpt("", &["databas"]), "");
+        assert_eq!(excerpt("The databases moved.", &["database", "moving"]), "The [databases] [moved].");
+        assert_eq!(excerpt("Nothing here", &["database"]), "Nothing here");
+        assert_eq!(excerpt("", &["database"]), "");
     }
 
     #[test]
@@ -142,7 +141,7 @@ mod tests {
     #[test]
     fn a_long_passage_is_shown_from_shortly_before_the_first_word() {
         let passage = format!("{} needle {}", "hay ".repeat(100), "straw ".repeat(100));
-        let shown = excerpt(&passage, &["needl"]);
+        let shown = excerpt(&passage, &["needle"]);
         assert!(shown.starts_with("…hay"), "{shown}");
         assert!(shown.contains("[needle]"), "{shown}");
         assert!(shown.chars().count() < 330, "{shown}");
@@ -151,7 +150,7 @@ mod tests {
     #[test]
     fn any_text_can_be_cut() {
         let passage = "é😀字 ".repeat(400);
-        let shown = excerpt(&format!("{passage}needle"), &["needl"]);
+        let shown = excerpt(&format!("{passage}needle"), &["needle"]);
         assert!(shown.ends_with("[needle]"), "{shown}");
     }
 }

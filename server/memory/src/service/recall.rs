@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use polymnemo_types::{Action, Hit, Recall, RecallRequest, Why, limits};
 
 use super::{
@@ -9,7 +11,7 @@ use crate::{
     Ctx, Result, analyze,
     noise::{self, Background},
     ports::{Candidates, Passage, RecallSteps, Search},
-    rank::{Ranked, Ranker},
+    rank::{Ranked, Ranker, Ranking},
 };
 
 /// How many passages either side of the search contributes for an answer of the first [`NEAR`] memories, and for one
@@ -49,26 +51,28 @@ impl MemoryService {
             None => 0,
         };
 
+        let (terms, words): (Vec<String>, Vec<String>) = analyze::query_words(&query).into_iter().unzip();
         let search = Search {
             filter,
-            terms: analyze::query_terms(&query),
+            terms,
             model: self.embedder.model().clone(),
             depth: if offset + limit <= NEAR { DEPTH[0] } else { DEPTH[1] },
             exact: false,
         };
-        let (terms, calibration) = (search.terms.clone(), search.model.calibration);
-        let Found { mut steps, candidates, noise } = self.find(ctx, &query, search).await?;
-        if candidates.scope == 0 {
+        let part = offset..offset + limit;
+        let mut found = self.search(ctx, &query, &search, &part).await?;
+        for _ in 1..ATTEMPTS {
+            if found.is_whole(&part) {
+                break;
+            }
+            found.steps.finish().await?;
+            found = self.search(ctx, &query, &search, &part).await?;
+        }
+        if found.scope == 0 {
             self.check_namespace(ctx, namespace.as_deref()).await?;
         }
-        let (pending, compared) = (candidates.pending, candidates.compared);
-        let ranker = Ranker::new(candidates, &terms, noise, calibration);
-        let neighbourhood = steps.neighbourhood(&ranker.anchors()).await?;
-        let ranking = ranker.finish(neighbourhood);
-
-        let page: Vec<&Ranked> = ranking.memories.iter().skip(offset).take(limit).collect();
-        let chunks: Vec<i64> = page.iter().map(|ranked| ranked.chunk).collect();
-        let mut passages = steps.passages(&chunks).await?;
+        let FoundPart { steps, ranking, mut passages, pending, compared, .. } = found;
+        let page = ranking.memories.get(part.start..part.end.min(ranking.memories.len())).unwrap_or_default();
         // All there is to know was read; the end of the transaction keeps nobody waiting.
         tokio::spawn(async move {
             if let Err(error) = steps.finish().await {
@@ -79,9 +83,8 @@ impl MemoryService {
         let mut hits: Vec<Hit> = page
             .iter()
             .filter_map(|ranked| {
-                // A memory that was forgotten since the search has no passage any more.
                 let place = passages.iter().position(|passage| passage.chunk == ranked.chunk)?;
-                Some(hit(passages.swap_remove(place), ranked, &terms, budget))
+                Some(hit(passages.swap_remove(place), ranked, &words, budget))
             })
             .collect();
         self.add_files(ctx, hits.iter_mut().map(|hit| &mut hit.memory).collect()).await?;
@@ -97,6 +100,28 @@ impl MemoryService {
     }
 }
 
+/// How often a search is made where what it found is changed or forgotten before it is read.
+const ATTEMPTS: usize = 3;
+
+/// What a search found, ranked, and the texts of a part of it.
+struct FoundPart {
+    steps: Box<dyn RecallSteps>,
+    ranking: Ranking,
+    passages: Vec<Passage>,
+    /// As in [`Candidates`].
+    scope: u64,
+    pending: u32,
+    compared: Option<u32>,
+}
+
+impl FoundPart {
+    /// Whether all in that part of the ranking is still as it was found.
+    fn is_whole(&self, part: &Range<usize>) -> bool {
+        let ranked = self.ranking.memories.len().saturating_sub(part.start).min(part.len());
+        self.passages.len() == ranked
+    }
+}
+
 /// What a search found, before ranking.
 pub(super) struct Found {
     pub(super) steps: Box<dyn RecallSteps>,
@@ -106,6 +131,19 @@ pub(super) struct Found {
 }
 
 impl MemoryService {
+    /// Searches, ranks what is found and reads the texts of a part of it.
+    async fn search(&self, ctx: &Ctx, query: &str, search: &Search, part: &Range<usize>) -> Result<FoundPart> {
+        let Found { mut steps, candidates, noise } = self.find(ctx, query, search.clone()).await?;
+        let Candidates { scope, pending, compared, .. } = candidates;
+        let ranker = Ranker::new(candidates, &search.terms, noise, search.model.calibration);
+        let neighbourhood = steps.neighbourhood(&ranker.anchors()).await?;
+        let ranking = ranker.finish(neighbourhood);
+        let chunks: Vec<i64> =
+            ranking.memories.iter().skip(part.start).take(part.len()).map(|ranked| ranked.chunk).collect();
+        let passages = steps.passages(&chunks).await?;
+        Ok(FoundPart { steps, ranking, passages, scope, pending, compared })
+    }
+
     /// Searches by meaning and by keyword. What was said in a session and has words of the query is found also where its
     /// passages were not made yet: they are made now.
     pub(super) async fn find(&self, ctx: &Ctx, query: &str, search: Search) -> Result<Found> {
@@ -138,7 +176,7 @@ impl MemoryService {
     }
 }
 
-fn hit(passage: Passage, ranked: &Ranked, terms: &[String], budget: usize) -> Hit {
+fn hit(passage: Passage, ranked: &Ranked, words: &[String], budget: usize) -> Hit {
     let text = passage.text.get(..passage.text.floor_char_boundary(budget)).unwrap_or_default();
     Hit {
         truncated: passage.message.is_some() || (text.len() as u64) < passage.memory.bytes,
@@ -150,7 +188,7 @@ fn hit(passage: Passage, ranked: &Ranked, terms: &[String], budget: usize) -> Hi
         why: Why {
             similarity: ranked.cosine,
             keyword: ranked.bm25,
-            matched: ranked.matched.iter().filter_map(|&term| terms.get(usize::from(term)).cloned()).collect(),
+            matched: ranked.matched.iter().filter_map(|&term| words.get(usize::from(term)).cloned()).collect(),
         },
     }
 }

@@ -28,14 +28,15 @@ impl MemoryService {
         let query = validate::query(query)?;
         let limit = validate::limit(limit)? as usize;
         self.session(ctx, id).await?;
+        let (terms, words): (Vec<String>, Vec<String>) = analyze::query_words(&query).into_iter().unzip();
         let search = Search {
             filter: Filter { session: Some(id), include_superseded: true, ..Filter::default() },
-            terms: analyze::query_terms(&query),
+            terms: terms.clone(),
             model: self.embedder.model().clone(),
             depth: DEPTH,
             exact: false,
         };
-        let (terms, calibration) = (search.terms.clone(), search.model.calibration);
+        let calibration = search.model.calibration;
         let Found { mut steps, mut candidates, noise } = self.find(ctx, &query, search).await?;
         // Each message is ranked as memories are otherwise; the title is none.
         candidates.passages.retain_mut(|candidate| {
@@ -57,7 +58,7 @@ impl MemoryService {
                 role: message.role,
                 at: message.at,
                 passage: passage.text,
-                matched: ranked.matched.iter().filter_map(|&term| terms.get(usize::from(term)).cloned()).collect(),
+                matched: ranked.matched.iter().filter_map(|&term| words.get(usize::from(term)).cloned()).collect(),
             })
         });
         Ok(matches.collect())
