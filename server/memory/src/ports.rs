@@ -401,6 +401,8 @@ pub struct Candidate {
     pub length: u32,
     /// Cosine similarity to the vector of the search; `None` where the passage is not embedded yet.
     pub cosine: Option<f32>,
+    /// Whether it is still to be embedded.
+    pub is_pending: bool,
     /// The terms it holds, as places in [`Search::terms`], each with its share of the BM25 score
     /// ([`crate::rank::impact`] times the term's weight).
     pub matched: Vec<(u16, f32)>,

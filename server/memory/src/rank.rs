@@ -172,7 +172,7 @@ impl Ranker {
         let best = ranker.scale.best(&documents, |document| document.keywords.iter().sum());
         let mut by_memory: HashMap<MemoryId, Document> = HashMap::new();
         for mut document in documents {
-            document.score = ranker.scale.blend(document.keywords.iter().sum(), best, document.similarity);
+            document.score = ranker.scale.blend(document.keywords.iter().sum(), best, &document);
             let order = |document: &Document| (document.score, -document.passage.chunk);
             if by_memory.get(&document.passage.memory).is_none_or(|other| order(&document) > order(other)) {
                 by_memory.insert(document.passage.memory, document);
@@ -231,7 +231,7 @@ impl Ranker {
             .collect();
         let best = covered.iter().copied().fold(LEAST_BEST * self.scale.possible(), f32::max);
         for (document, keywords) in self.documents.iter_mut().zip(covered) {
-            document.score = self.scale.blend(keywords, best, document.similarity);
+            document.score = self.scale.blend(keywords, best, document);
         }
     }
 
@@ -333,9 +333,14 @@ impl Scale {
         documents.iter().map(score).fold(LEAST_BEST * self.possible(), f32::max)
     }
 
-    fn blend(&self, keywords: f32, best: f32, similarity: f32) -> f32 {
+    fn blend(&self, keywords: f32, best: f32, document: &Document) -> f32 {
         let keywords = if best > 0.0 { keywords / best } else { 0.0 };
-        KEYWORD_SHARE * keywords + (1.0 - KEYWORD_SHARE) * similarity.clamp(0.0, 1.0)
+        let similarity = match document.passage.cosine {
+            // Nobody knows yet what it means, so it is taken at its words: an exact one must not be lost meanwhile.
+            None if document.passage.is_pending => keywords.min(1.0),
+            _ => document.similarity.clamp(0.0, 1.0),
+        };
+        KEYWORD_SHARE * keywords + (1.0 - KEYWORD_SHARE) * similarity
     }
 }
 
@@ -450,6 +455,7 @@ mod tests {
             source: None,
             length: 20,
             cosine: Some(cosine),
+            is_pending: false,
             matched: matched.to_vec(),
         }
     }
@@ -469,6 +475,20 @@ mod tests {
         let full = 4.0 * impact(1, 20);
         let ranking = rank(vec![candidate(1, 0.7, &[]), candidate(2, 0.0, &[(0, full)])], vec![], &["xk-4471"]);
         assert_eq!(order(&ranking), [2, 1]);
+    }
+
+    #[test]
+    fn what_is_still_to_be_embedded_is_taken_at_its_words() {
+        let full = 4.0 * impact(1, 20);
+        let waiting =
+            |is_pending, matched: &[(u16, f32)]| Candidate { cosine: None, is_pending, ..candidate(2, 0.0, matched) };
+        let similar = candidate(1, 0.7, &[(0, full), (1, full)]);
+        let terms = ["item", "code", "xk-4471"];
+        let all = [(0, full), (1, full), (2, full)];
+        assert_eq!(order(&rank(vec![similar.clone(), waiting(true, &all)], vec![], &terms)), [2, 1]);
+        // What is never embedded has no such excuse, and some of the words are not all.
+        assert_eq!(order(&rank(vec![similar.clone(), waiting(false, &all)], vec![], &terms)), [1, 2]);
+        assert_eq!(order(&rank(vec![similar, waiting(true, &all[2..])], vec![], &terms)), [1, 2]);
     }
 
     #[test]

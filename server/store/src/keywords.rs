@@ -80,6 +80,7 @@ impl Terms {
             source: get(row, "source")?,
             length: unsigned(get::<i32>(row, "length")?)?,
             cosine: get(row, "cosine")?,
+            is_pending: get::<Option<bool>>(row, "is_pending")?.unwrap_or_default(),
             matched,
         })
     }
@@ -204,10 +205,13 @@ impl Transaction {
                  ) ranked
                  where place <= {PASSAGES_EACH} order by score desc, id limit {depth}
              )
-             select c.id, c.memory_id, c.length, m.source, null::real as cosine, {held}
+             select c.id, c.memory_id, c.length, m.source, null::real as cosine, exists (
+                 select from embedding_queue q where q.model_id = {model} and q.chunk_id = c.id
+             ) as is_pending, {held}
              from best join chunks c on c.id = best.id join memories m on m.id = c.memory_id {holding}
              where m.forgotten_at is null{unfiltered}",
             depth = search.depth,
+            model = place.model,
             held = held(search),
             holding = holding(2),
         );

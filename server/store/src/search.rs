@@ -180,11 +180,12 @@ impl RecallSteps for PgRecall {
                  select distinct id, source from near where (id in (select unnest($5::uuid[]))) is false
              )
              select null::uuid as anchor, null::bigint as place, null::uuid as neighbour, null::timestamptz as occurred_at,
-                 c.id, c.memory_id, c.length, new.source, (1 - ({distance}))::real as cosine, {held}
+                 c.id, c.memory_id, c.length, new.source, (1 - ({distance}))::real as cosine,
+                 null::boolean as is_pending, {held}
              from new join chunks c on c.memory_id = new.id and c.ordinal = 0 and c.namespace_id = any($1)
              left join vectors v on v.model_id = {model} and v.chunk_id = c.id {holding}
              union all
-             select anchor, place, id, occurred_at, null, {of_memory}, null, {of_search} from near
+             select anchor, place, id, occurred_at, null, {of_memory}, null, null, {of_search} from near
              order by anchor, place",
             before = side("<", "desc", "-"),
             after = side(">", "asc", ""),
@@ -332,11 +333,12 @@ impl PgRecall {
     /// known of these, their cosines.
     fn scored(&self) -> String {
         format!(
-            "select c.id, close.memory_id, c.length, close.source, (1 - close.distance)::real as cosine, {held}
+            "select c.id, close.memory_id, c.length, close.source, (1 - close.distance)::real as cosine,
+                 null::boolean as is_pending, {held}
              from close join chunks c on c.id = close.id {holding}
              where close.id <> all($4)
              union all
-             select v.chunk_id, {of_memory}, (1 - ({distance}))::real, {of_search}
+             select v.chunk_id, {of_memory}, (1 - ({distance}))::real, null, {of_search}
              from vectors v where v.model_id = {model} and v.chunk_id = any($4)",
             held = held(&self.search),
             holding = holding(3),
