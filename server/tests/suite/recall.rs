@@ -336,11 +336,19 @@ async fn by_index_and_by_scan(url: &str) -> [MemoryService; 2] {
 
 /// A service that scans so many passages, and asks the index where there are more.
 async fn exact_up_to(url: &str, exact_up_to: u32) -> MemoryService {
+    over(store_exact_up_to(url, exact_up_to).await)
+}
+
+/// The store of such a service.
+async fn store_exact_up_to(url: &str, exact_up_to: u32) -> Arc<dyn Store> {
     let store = PgStore::connect(url, PgOptions { exact_up_to, ..PgOptions::default() }).await.unwrap();
     store.set_shared_namespaces(&["shared".to_owned()]).await.unwrap();
+    Arc::new(store)
+}
+
+fn over(store: Arc<dyn Store>) -> MemoryService {
     let defaults = UserDefaults { namespace: "personal".into(), time_zone: "UTC".into() };
-    let embedder = Arc::new(FakeEmbedder::default());
-    MemoryService::new(Arc::new(store) as Arc<dyn Store>, embedder, Arc::new(SystemClock), defaults)
+    MemoryService::new(store, Arc::new(FakeEmbedder::default()), Arc::new(SystemClock), defaults)
 }
 
 async fn ctx(service: &MemoryService, name: &str) -> Ctx {
@@ -366,7 +374,7 @@ fn memory() -> impl Strategy<Value = RandomMemory> {
     )
 }
 
-/// Stores memories. Each seventh is corrected by its owner's next one, and each ninth is forgotten.
+/// Stores memories. Each seventh corrects the last one of its owner, and each ninth is forgotten.
 async fn remember_all(service: &MemoryService, memories: &[RandomMemory]) {
     let mut last: HashMap<&str, MemoryId> = HashMap::new();
     for (number, (owner, namespace, words, tags, day)) in memories.iter().enumerate() {
@@ -436,15 +444,20 @@ async fn the_index_finds_what_a_scan_finds() {
     }
 }
 
+/// Stores twenty notes of two words each.
+async fn remember_notes(service: &MemoryService, ctx: &Ctx) {
+    for number in 0..20 {
+        let content = format!("{} {} note {number}", WORDS[number % 24], WORDS[(number * 7 + 3) % 24]);
+        service.remember(ctx, text(&content)).await.unwrap();
+    }
+}
+
 #[tokio::test]
 async fn a_small_store_beside_a_huge_one_gets_exactly_what_a_scan_finds() {
     let database = TestDatabase::create().await;
     let [index, scan] = by_index_and_by_scan(database.url()).await;
     let [small, huge] = [ctx(&index, "alice").await, ctx(&index, "bob").await];
-    for number in 0..20 {
-        let content = format!("{} {} note {number}", WORDS[number % 24], WORDS[(number * 7 + 3) % 24]);
-        index.remember(&small, text(&content)).await.unwrap();
-    }
+    remember_notes(&index, &small).await;
     // The huge store holds the same words, so that each of its passages lies in the way.
     let admin = database.connect_as_superuser().await;
     crate::support::fill_with_copies(&admin, huge.user.id, small.user.id, 2_500).await;
@@ -464,10 +477,7 @@ async fn what_the_database_has_not_counted_yet_is_still_looked_up_in_the_index()
     let database = TestDatabase::create().await;
     let service = exact_up_to(database.url(), 1_000).await;
     let [first, alice] = [ctx(&service, "first").await, ctx(&service, "alice").await];
-    for number in 0..20 {
-        let content = format!("{} {} note {number}", WORDS[number % 24], WORDS[(number * 7 + 3) % 24]);
-        service.remember(&first, text(&content)).await.unwrap();
-    }
+    remember_notes(&service, &first).await;
     let admin = database.connect_as_superuser().await;
     crate::support::fill_with_copies(&admin, alice.user.id, first.user.id, 100).await;
     let uncounted = "
@@ -508,11 +518,9 @@ async fn searches_by_index(admin: &DatabaseConnection) -> i64 {
 #[tokio::test]
 async fn neighbours_are_given_once_and_only_where_they_are_no_candidates() {
     let database = TestDatabase::create().await;
-    let store = PgStore::connect(database.url(), PgOptions { exact_up_to: 0, ..PgOptions::default() }).await.unwrap();
-    let embedder = Arc::new(FakeEmbedder::default());
-    let defaults = UserDefaults { namespace: "personal".into(), time_zone: "UTC".into() };
-    let port: Arc<dyn Store> = Arc::new(store);
-    let service = MemoryService::new(port.clone(), embedder.clone(), Arc::new(SystemClock), defaults);
+    let store = store_exact_up_to(database.url(), 0).await;
+    let service = over(store.clone());
+    let embedder = FakeEmbedder::default();
     let alice = ctx(&service, "alice").await;
     let mut ids = Vec::new();
     for number in 0..40 {
@@ -531,7 +539,7 @@ async fn neighbours_are_given_once_and_only_where_they_are_no_candidates() {
         depth: 2,
         exact: false,
     };
-    let mut steps = port.begin_recall(&alice, search).await.unwrap();
+    let mut steps = store.begin_recall(&alice, search).await.unwrap();
     let vector = embedder.embed_query("zanzibar zanzibar zanzibar").await.unwrap();
     let candidates: Vec<MemoryId> =
         steps.candidates(&vector).await.unwrap().passages.iter().map(|passage| passage.memory).collect();
